@@ -1,0 +1,27 @@
+# Every target makes its own virtual environment first; nothing has to be installed by hand.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow bench lint
+
+demo: .venv/.ready
+	$(BIN)/dgb train cora
+
+test: lint
+	$(BIN)/pytest
+
+test-slow: .venv/.ready
+	$(BIN)/pytest -m slow
+
+bench: .venv/.ready
+	$(BIN)/python benchmarks/run.py
+
+lint: .venv/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@

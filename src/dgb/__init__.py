@@ -1,0 +1,46 @@
+"""Deep Graph Bootstrapping: label-free node embeddings for graphs with features.
+
+The names below are the public ones; each is imported when first used, so that `import dgb` and
+`dgb --help` do not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dgb.cookbook import load_recipe as load_recipe
+    from dgb.data.graph import Graph as Graph
+    from dgb.data.graph import make_graph as make_graph
+    from dgb.data.load import load_graph as load_graph
+    from dgb.errors import DGBError as DGBError
+    from dgb.estimator import DGB as DGB
+    from dgb.evaluate.probe import linear_probe as linear_probe
+    from dgb.model.bootstrap import Bootstrap as Bootstrap
+    from dgb.model.embed import embed as embed
+    from dgb.model.loss import symmetric_loss as symmetric_loss
+    from dgb.train.loop import fit as fit
+    from dgb.views.inputs import make_inputs as make_inputs
+    from dgb.views.view import make_view as make_view
+
+_HOMES = {
+    "Bootstrap": "dgb.model.bootstrap",
+    "DGB": "dgb.estimator",
+    "DGBError": "dgb.errors",
+    "Graph": "dgb.data.graph",
+    "embed": "dgb.model.embed",
+    "fit": "dgb.train.loop",
+    "linear_probe": "dgb.evaluate.probe",
+    "load_graph": "dgb.data.load",
+    "load_recipe": "dgb.cookbook",
+    "make_graph": "dgb.data.graph",
+    "make_inputs": "dgb.views.inputs",
+    "make_view": "dgb.views.view",
+    "symmetric_loss": "dgb.model.loss",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dgb' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

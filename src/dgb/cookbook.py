@@ -1,0 +1,108 @@
+"""Recipes by name, from TOML and back, with overrides such as `train.decay=0.9`."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, is_dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+from dgb.settings import make_section, unknown_name
+
+# What does not change the result of a run, or only picks one of its repetitions.
+NOT_IN_HASH = ("seed", "device", "threads", "checkpoint_every")
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that come with the package."""
+    folder = resources.files("dgb") / "recipes"
+    return sorted(
+        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
+    )
+
+
+def load_recipe(source: str | Path | Recipe = "default", overrides: Iterable[str] = ()) -> Recipe:
+    """Return a recipe by name or from a TOML file, with `section.key=value` overrides applied."""
+    if isinstance(source, Recipe):
+        values = plain(source)
+    else:
+        values = _parse(_read(str(source)), str(source))
+    for override in overrides:
+        _override(values, override)
+    return recipe_from(values)
+
+
+def recipe_from(values: Mapping[str, Any]) -> Recipe:
+    """Build a recipe from nested plain values, refusing unknown sections and keys."""
+    defaults = Recipe()
+    known = [f.name for f in fields(Recipe)]
+    sections: dict[str, Any] = {}
+    for name, section in values.items():
+        if name not in known:
+            raise unknown_name("recipe section", name, known)
+        if not isinstance(section, Mapping):
+            raise DGBError(f"{name} is a section: write [{name}] with keys below it")
+        default = getattr(defaults, name)
+        # view2's defaults differ from those of its class, so start from the recipe's own.
+        sections[name] = make_section(type(default), name, asdict(default) | dict(section))
+    return replace(defaults, **sections)
+
+
+def plain(recipe: Recipe) -> dict[str, dict[str, Any]]:
+    """Return a recipe as nested dictionaries of plain values."""
+    assert is_dataclass(recipe)
+    return {
+        name: {k: list(v) if isinstance(v, tuple) else v for k, v in section.items()}
+        for name, section in asdict(recipe).items()
+    }
+
+
+def to_toml(recipe: Recipe) -> str:
+    """Return a recipe as TOML with every key written out."""
+    import tomli_w
+
+    return tomli_w.dumps(plain(recipe))
+
+
+def recipe_hash(recipe: Recipe) -> str:
+    """Return a short hash of all settings that change a result, seed left out."""
+    values = plain(recipe)
+    values["train"] = {k: v for k, v in values["train"].items() if k not in NOT_IN_HASH}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _read(source: str) -> str:
+    if source in recipe_names():
+        return (resources.files("dgb") / "recipes" / f"{source}.toml").read_text("utf-8")
+    path = Path(source)
+    if path.suffix != ".toml":
+        raise unknown_name("recipe", source, recipe_names())
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DGBError(f"cannot read the recipe {source}: {error}") from error
+
+
+def _parse(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DGBError(f"{source} is not valid TOML: {error}") from error
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    section, dot, name = key.strip().partition(".")
+    if not equals or not dot or not name:
+        raise DGBError(f"--set takes section.key=value such as train.decay=0.9, not {override!r}")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        value = text.strip()  # bare words such as nfd+adj need no quotes
+    section_values = values.setdefault(section, {})
+    if isinstance(section_values, dict):
+        section_values[name] = value

@@ -1,0 +1,121 @@
+"""A recipe: every choice of a run, with the paper's words and one line of documentation each.
+
+`recipes/*.toml` hold only what differs from the defaults here.
+"""
+
+from dataclasses import dataclass, field
+
+from dgb.settings import setting
+
+ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
+
+
+@dataclass(frozen=True)
+class Data:
+    """The graph, and what happens to X once, before any dropout."""
+
+    graph: str = setting("", "name or file; filled in by the command that runs the recipe")
+    normalise: str = setting("row", "divide a row by the sum of its sizes", among=("row", "none"))
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """The GCN of Eq. 1."""
+
+    width: int = setting(512, "columns of a representation", low=1)
+    layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
+    activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Projector and predictor, two multilayer perceptrons of the same shape."""
+
+    projector: str = setting(
+        "mlp", "none is the paper's 'without projection'", among=("mlp", "none")
+    )
+    hidden: int = setting(512, "width of the hidden layer", low=1)
+    width: int = setting(512, "columns of a projection", low=1)
+    activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
+    batch_norm: bool = setting(
+        True, "BatchNorm after the first linear map; without it runs collapse"
+    )
+
+
+@dataclass(frozen=True)
+class View:
+    """What is done to one view: node augmentations and an operator, as Table 3 names them."""
+
+    augment: str = setting("nfd+adj", "any of in, nfd, nd, joined by + with one of adj, diff")
+    nfd_drop_rate: float = setting(0.7, "share of the features that nfd drops", low=0, high=0.99)
+    nd_drop_rate: float = setting(0.5, "share of the nodes that nd drops", low=0, high=0.99)
+
+
+@dataclass(frozen=True)
+class Diffusion:
+    """S of Eq. 4: `diff`."""
+
+    kernel: str = setting("ppr", "Eq. 6, Eq. 5, or the list theta", among=("ppr", "heat", "theta"))
+    alpha: float = setting(0.05, "teleport probability of PPR", low=1e-4, high=1)
+    heat_time: float = setting(5.0, "t of the heat kernel", low=0, high=1000)
+    theta: tuple[float, ...] = setting((), "θ_0, θ_1, … of Eq. 4 for kernel theta", low=0)
+    error: float = setting(1e-3, "largest ‖Ŝ − S‖₂ of the matrix-free product", low=1e-12, high=0.5)
+    top_k: int = setting(0, "keep the k largest entries a row; 0 keeps S whole", low=0)
+    threshold: float = setting(0.0, "drop the entries of S below this", low=0, high=1)
+    self_loops: bool = setting(False, "build T from A + I instead of A")
+
+
+@dataclass(frozen=True)
+class Train:
+    """The loop: Adam on the online network, Eq. 7 on the target network."""
+
+    epochs: int = setting(200, "epochs at most", low=0)
+    learning_rate: float = setting(1e-3, "of Adam", low=0)
+    weight_decay: float = setting(0.0, "of Adam", low=0)
+    decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
+    target_start: str = setting("copy", "of the online network's", among=("copy", "independent"))
+    batch_size: int = setting(0, "nodes a step; 0 takes all at once", low=0)
+    order: str = setting("auto", "P(XW) or (PX)W", among=("auto", "transform", "propagate"))
+    patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
+    stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
+    monitor_every: int = setting(10, "epochs between two measures of health", low=1)
+    checkpoint_every: int = setting(25, "epochs between two checkpoints", low=1)
+    seed: int = setting(0, "of weights, masks and batches", low=0, high=2**63 - 1)
+    device: str = setting("auto", "where to train", among=("auto", "cpu", "cuda", "mps"))
+    threads: int = setting(0, "CPU threads; 0 leaves torch's choice", low=0, high=1024)
+
+
+@dataclass(frozen=True)
+class Embed:
+    """How representations are read off the trained encoder."""
+
+    operator: str = setting("adj", "the sum for both", among=("adj", "diff", "adj+diff"))
+    npy: bool = setting(False, "write embeddings.npy beside the Parquet file")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The linear probe; lists are searched on validation accuracy."""
+
+    kind: str = setting(
+        "linear", "dgi: 50 heads of 100 steps, as DGI has it", among=("linear", "dgi")
+    )
+    weight_decays: tuple[float, ...] = setting(
+        (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5), "tried, best on validation", low=1e-12
+    )
+    normalise: str = setting("auto", "rows of the input", among=("auto", "none", "l2"))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All settings of a run."""
+
+    data: Data = field(default_factory=Data)
+    encoder: Encoder = field(default_factory=Encoder)
+    heads: Heads = field(default_factory=Heads)
+    view1: View = field(default_factory=View)
+    view2: View = field(default_factory=lambda: View(augment="nd+diff"))
+    diffusion: Diffusion = field(default_factory=Diffusion)
+    train: Train = field(default_factory=Train)
+    embed: Embed = field(default_factory=Embed)
+    probe: Probe = field(default_factory=Probe)

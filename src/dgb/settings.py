@@ -1,0 +1,79 @@
+"""Checked settings: a dataclass field that carries its own documentation and limits."""
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import Field, field, fields
+from typing import Any, TypeVar
+
+from dgb.errors import DGBError
+
+Section = TypeVar("Section")
+
+
+def setting(
+    default: Any,
+    doc: str,
+    *,
+    among: tuple[str, ...] = (),
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Any:
+    """Declare a setting: its default, one line of documentation, and what it may be."""
+    return field(default=default, metadata={"doc": doc, "among": among, "low": low, "high": high})
+
+
+def make_section(kind: type[Section], name: str, values: Mapping[str, Any]) -> Section:
+    """Build one recipe section from plain values, refusing unknown keys and impossible values."""
+    known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    for key in values:
+        if key not in known:
+            raise DGBError(f"unknown key {name}.{key}{_did_you_mean(key, list(known))}")
+    return kind(**{key: _checked(known[key], name, value) for key, value in values.items()})
+
+
+def unknown_name(what: str, given: str, known: list[str]) -> DGBError:
+    """Return the error for a name that is not among the known ones, with the nearest one."""
+    return DGBError(f"unknown {what} {given!r}{_did_you_mean(given, known)}")
+
+
+def _did_you_mean(given: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(given, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    return f"{hint} Known: {', '.join(sorted(known))}"
+
+
+def _checked(spec: Field[Any], section: str, value: Any) -> Any:
+    key, meta = f"{section}.{spec.name}", spec.metadata
+    default: Any = spec.default
+    if meta["among"]:
+        if value not in meta["among"]:
+            raise DGBError(f"{key} must be one of {', '.join(meta['among'])}, not {value!r}")
+        return value
+    if isinstance(default, tuple):
+        if isinstance(value, str) or not hasattr(value, "__iter__"):
+            raise DGBError(f"{key} must be a list of numbers, not {value!r}")
+        return tuple(float(_number(key, 0.0, item, meta)) for item in value)
+    if isinstance(default, bool | str):
+        if type(value) is not type(default):
+            wanted = "true or false" if isinstance(default, bool) else "text"
+            raise DGBError(f"{key} must be {wanted}, not {value!r}")
+        return value
+    return _number(key, default, value, meta)
+
+
+def _number(key: str, default: float, value: Any, meta: Mapping[str, Any]) -> float:
+    is_whole = isinstance(default, int)
+    wanted = "a whole number" if is_whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
+    if not meta["low"] <= value <= meta["high"] or (is_whole and value != int(value)):
+        raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
+    return int(value) if is_whole else float(value)
+
+
+def _limits(meta: Mapping[str, Any]) -> str:
+    low, high = meta["low"], meta["high"]
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    return f" of at least {low:g}" if math.isinf(high) else f" from {low:g} to {high:g}"

@@ -1,0 +1,57 @@
+"""Small graphs that every test can use."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from dgb.data.graph import Graph, Split, make_graph
+
+torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
+
+
+@pytest.fixture
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def adjacency() -> Any:
+    """Return a weighted graph of 12 nodes with two components and one isolated node."""
+    rng = np.random.default_rng(1)
+    dense = np.triu(rng.random((12, 12)) < 0.35, 1) * rng.uniform(0.5, 2, (12, 12))
+    dense[:8, 8:] = 0  # nodes 8–10 are a component of their own, node 11 is alone
+    dense[8, 9] = dense[9, 10] = 1.5
+    dense[:, 11] = 0
+    return sparse.csr_array((dense + dense.T).astype(np.float32))
+
+
+@pytest.fixture
+def blocks() -> Graph:
+    """Return 90 nodes in three planted classes with sparse features and a split."""
+    return make_blocks(90)
+
+
+def make_blocks(num_nodes: int, seed: int = 0) -> Graph:
+    """Return a planted-partition graph whose features point at its three classes."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, num_nodes)
+    is_same = labels[:, None] == labels[None]
+    edges = np.triu(rng.random((num_nodes, num_nodes)) < np.where(is_same, 0.12, 0.01), 1)
+    x = (rng.random((num_nodes, 60)) < 0.05).astype(np.float32)
+    x[np.arange(num_nodes), labels * 20 + rng.integers(0, 20, num_nodes)] = 1
+    order = rng.permutation(num_nodes)
+    third = num_nodes // 3
+    split = Split(order[:third], order[third : 2 * third], order[2 * third :])
+    ids = np.array([f"paper-{i}" for i in range(num_nodes)])
+    return make_graph(
+        "blocks",
+        sparse.csr_array(x),
+        sparse.csr_array(edges.astype(np.float32)),
+        node_ids=ids,
+        labels=labels,
+        label_names=("a", "b", "c"),
+        splits=(split,),
+    )

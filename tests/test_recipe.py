@@ -1,0 +1,105 @@
+"""Every recipe loads; every wrong key or value is one line that names it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from dgb.cookbook import load_recipe, recipe_hash, recipe_names, to_toml
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+from dgb.run.training import check_recipe
+from dgb.views.view import parse_view
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_loads_and_survives_toml(name: str, tmp_path: Path) -> None:
+    recipe = load_recipe(name)
+    parse_view(recipe.view1)
+    parse_view(recipe.view2)
+    check_recipe(recipe)
+    file = tmp_path / "recipe.toml"
+    file.write_text(to_toml(recipe), "utf-8")
+    assert load_recipe(file) == recipe
+
+
+@pytest.mark.parametrize(("name", "decay"), [("cora", 0.82), ("citeseer", 0.88), ("pubmed", 0.95)])
+def test_the_paper_s_recipes_follow_the_paper(name: str, decay: float) -> None:
+    recipe = load_recipe(name)
+    assert (recipe.train.decay, recipe.train.learning_rate) == (decay, 1e-3)
+    assert (recipe.encoder.layers, recipe.embed.operator) == (1, "adj")
+    assert (recipe.view1.augment, recipe.view2.augment) == ("nfd+adj", "nd+diff")
+    assert recipe.data.normalise == "row"
+
+
+def test_overrides_reach_every_kind_of_value() -> None:
+    sets = ["train.decay=0.5", "view1.augment=nd+diff", "heads.batch_norm=false"]
+    sets += ["diffusion.theta=[0.5, 0.5]", "train.learning_rate=2e-4", "train.seed = 7"]
+    recipe = load_recipe("default", sets)
+    assert recipe.train.decay == 0.5 and recipe.train.seed == 7
+    assert recipe.train.learning_rate == 2e-4
+    assert recipe.view1.augment == "nd+diff" and recipe.heads.batch_norm is False
+    assert recipe.diffusion.theta == (0.5, 0.5)
+    assert recipe.view2 == Recipe().view2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("train.decoy=1", "unknown key train.decoy; did you mean 'decay'"),
+        ("trian.decay=1", "unknown recipe section 'trian'; did you mean 'train'"),
+        ("train.decay=1.5", "train.decay must be a number from 0 to 1, not 1.5"),
+        ("train.decay=high", "train.decay must be a number from 0 to 1, not 'high'"),
+        ("train.decay=nan", "train.decay must be a number from 0 to 1, not nan"),
+        ("train.epochs=1.5", "train.epochs must be a whole number of at least 0, not 1.5"),
+        ("heads.batch_norm=1", "heads.batch_norm must be true or false, not 1"),
+        ("train.device=tpu", "train.device must be one of auto, cpu, cuda, mps, not 'tpu'"),
+        ("diffusion.theta=3", "diffusion.theta must be a list of numbers, not 3"),
+        ("decay=1", "section.key=value"),
+        ("train.decay", "section.key=value"),
+    ],
+)
+def test_wrong_settings_are_named(wrong: str, message: str) -> None:
+    with pytest.raises(DGBError) as caught:
+        load_recipe("default", [wrong])
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_recipe_names_and_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DGBError, match="did you mean 'cora'"):
+        load_recipe("corra")
+    with pytest.raises(DGBError, match="cannot read the recipe"):
+        load_recipe(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("[train\n")
+    with pytest.raises(DGBError, match="not valid TOML"):
+        load_recipe(tmp_path / "bad.toml")
+    (tmp_path / "flat.toml").write_text("train = 3\n")
+    with pytest.raises(DGBError, match="train is a section"):
+        load_recipe(tmp_path / "flat.toml")
+
+
+def test_the_hash_follows_what_changes_results() -> None:
+    base = recipe_hash(load_recipe("cora"))
+    assert recipe_hash(load_recipe("cora", ["train.seed=3", "train.threads=1"])) == base
+    assert recipe_hash(load_recipe("cora", ["train.decay=0.81"])) != base
+
+
+def test_every_setting_is_documented() -> None:
+    for section in fields(Recipe):
+        for setting in fields(type(getattr(Recipe(), section.name))):
+            assert setting.metadata["doc"], f"{section.name}.{setting.name}"
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        ["encoder.layers=2", "train.batch_size=10"],
+        ["encoder.layers=2", "train.order=propagate"],
+        ["train.batch_size=10", "train.order=transform"],
+        ["train.batch_size=1"],
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(sets: list[str]) -> None:
+    with pytest.raises(DGBError, match=r"train\.batch_size"):
+        check_recipe(load_recipe("default", sets))
