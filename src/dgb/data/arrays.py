@@ -1,0 +1,78 @@
+"""From the plain arrays of a file to the parts of a graph, every index checked on the way."""
+
+import zipfile
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+
+Arrays = dict[str, Array]
+Matrix = Any  # a scipy sparse array; scipy ships no types
+
+
+def open_npz(path: Path, keys: Collection[str]) -> Arrays:
+    """Return those of the wanted arrays that the npz file holds, never unpickling anything."""
+    if not path.is_file():
+        raise DGBError(f"{path}: no such file; give the path of an npz file")
+    try:
+        # Read by key: public files carry pickled name lists beside the numbers, which stay unread.
+        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+            return {key: file[key] for key in file.files if key in keys}
+    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
+        raise DGBError(
+            f"{path}: not a readable npz file of plain arrays (broken, or another format); "
+            "get it again or write it with write_npz"
+        ) from None
+
+
+def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
+    """Join the CSR parts `<prefix>data`, `indices`, `indptr`, `shape`; without data, all ones."""
+    indices, indptr = arrays[f"{prefix}indices"], arrays[f"{prefix}indptr"]
+    shape = tuple(int(size) for size in arrays[f"{prefix}shape"])
+    data = arrays.get(f"{prefix}data")
+    data = np.ones(len(indices), np.float32) if data is None else data
+    for part in (indices, indptr):
+        refuse_unless(part.dtype.kind in "iu", f"`{prefix}…` holds positions that are no integers")
+    rows = sparse.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
+    rows.check_format(full_check=True)
+    return rows
+
+
+def edge_matrix(edge_index: Array, num_nodes: int, edge_weight: Array | None = None) -> Matrix:
+    """Turn [2, num_edges] node positions into the sparse matrix that `make_graph` takes."""
+    refuse_unless(
+        edge_index.ndim == 2 and edge_index.shape[0] == 2 and edge_index.dtype.kind in "iu",
+        f"`edge_index` must be integers of shape [2, num_edges], not {edge_index.shape}",
+    )
+    refuse_unless(
+        bool(((edge_index >= 0) & (edge_index < num_nodes)).all()),
+        f"`edge_index` names nodes outside 0 … {num_nodes - 1}, the rows of the features",
+    )
+    weight = np.ones(edge_index.shape[1], np.float32) if edge_weight is None else edge_weight
+    refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` needs one value per edge")
+    row, col = edge_index.astype(np.int64)
+    return sparse.coo_array((weight, (row, col)), shape=(num_nodes, num_nodes))
+
+
+def class_labels(y: Array | None) -> Array | None:
+    """Check labels: one class 0, 1, 2 … per node, -1 where unknown; one column is flattened."""
+    if y is None:
+        return None
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    refuse_unless(
+        y.ndim == 1 and y.dtype.kind in "iu" and int(y.min(initial=0)) >= -1,
+        f"labels must be one integer per node, -1 where unknown, not {y.dtype} of shape {y.shape}",
+    )
+    return y.astype(np.int64)
+
+
+def refuse_unless(is_right: bool, problem: str) -> None:
+    """Raise the project's exception with `problem` when the check failed."""
+    if not is_right:
+        raise DGBError(problem)

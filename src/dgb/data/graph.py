@@ -1,0 +1,135 @@
+"""The one record that every stage reads: features, edges, ids, labels and splits of a graph."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dgb.errors import DGBError
+
+Array = NDArray[Any]
+Features = Any  # numpy array or scipy.sparse.csr_array, float32 [num_nodes, num_features]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Node positions that a probe learns from, chooses on, and is scored on."""
+
+    train: Array
+    validation: Array
+    test: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected graph with features; build it with `make_graph`, which applies the rules."""
+
+    name: str
+    x: Features  # [num_nodes, num_features], sparse when given sparse
+    adjacency: Any  # scipy csr_array [num_nodes, num_nodes], symmetric, empty diagonal
+    node_ids: Array  # [num_nodes], of any type: what the user calls the nodes
+    labels: Array | None = None  # [num_nodes] int64, -1 where unknown
+    label_names: tuple[str, ...] = ()
+    splits: tuple[Split, ...] = field(default=())
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes n."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges, self-loops and duplicates not counted."""
+        return int(self.adjacency.nnz // 2)
+
+    @property
+    def num_features(self) -> int:
+        """Number of feature columns d."""
+        return int(self.x.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        """Number of distinct labels, 0 without labels."""
+        return 0 if self.labels is None else int(self.labels.max(initial=-1)) + 1
+
+
+def make_graph(
+    name: str,
+    x: Any,
+    edges: Any,
+    *,
+    node_ids: Array | None = None,
+    labels: Array | None = None,
+    label_names: tuple[str, ...] = (),
+    splits: tuple[Split, ...] = (),
+) -> Graph:
+    """Check the parts of a graph, apply the rules for edges (`undirected`), and join them.
+
+    `edges` is an n × n scipy sparse matrix; its values are the edge weights.
+    """
+    x = _checked_features(x)
+    adjacency = undirected(edges)
+    num_nodes = x.shape[0]
+    if adjacency.shape[0] != num_nodes:
+        raise DGBError(
+            f"{name}: {num_nodes} rows of features but an adjacency of {adjacency.shape[0]} nodes; "
+            "give one feature row per node, in the same order"
+        )
+    node_ids = np.arange(num_nodes) if node_ids is None else np.asarray(node_ids)
+    if labels is not None:
+        labels = np.asarray(labels).astype(np.int64)
+    for what, values in (("node ids", node_ids), ("labels", labels)):
+        if values is not None and values.shape != (num_nodes,):
+            raise DGBError(f"{name}: {num_nodes} nodes but {what} of shape {values.shape}")
+    return Graph(name, x, adjacency, node_ids, labels, label_names, splits)
+
+
+def undirected(edges: Any) -> Any:
+    """Return the symmetric CSR adjacency of a list of edges given as a sparse matrix.
+
+    An edge given twice, or in both directions, is one edge with its largest weight: the only rule
+    under which listing an edge once, twice or both ways means the same. Self-loops go, because
+    Eq. 1 adds its own. Edges of weight zero are no edges; a negative or infinite weight is refused.
+    """
+    edges = sparse.coo_array(edges)
+    if edges.shape[0] != edges.shape[1]:
+        raise DGBError(f"the adjacency must be square, not {edges.shape[0]} × {edges.shape[1]}")
+    weight = edges.data.astype(np.float32)
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
+    keep = (edges.coords[0] != edges.coords[1]) & (weight > 0)
+    row, col, weight = edges.coords[0][keep], edges.coords[1][keep], weight[keep]
+    row, col = np.concatenate([row, col]), np.concatenate([col, row])
+    row, col, weight = _largest_per_pair(row, col, np.concatenate([weight, weight]))
+    return _compact(sparse.csr_array((weight, (row, col)), shape=edges.shape))
+
+
+def _largest_per_pair(row: Array, col: Array, weight: Array) -> tuple[Array, Array, Array]:
+    order = np.lexsort((col, row))
+    row, col, weight = row[order], col[order], weight[order]
+    is_first = np.ones(len(row), dtype=bool)
+    is_first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    starts = np.flatnonzero(is_first)
+    if len(starts) == 0:
+        return row, col, weight
+    return row[starts], col[starts], np.maximum.reduceat(weight, starts)
+
+
+def _checked_features(x: Any) -> Features:
+    x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
+    if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
+        raise DGBError(f"features must be a table of at least 2 nodes × 1 column, not {x.shape}")
+    values = x.data if sparse.issparse(x) else x
+    if not np.isfinite(values).all():
+        raise DGBError("features hold NaN or infinite values; replace them before training")
+    return _compact(x) if sparse.issparse(x) else x
+
+
+def _compact(matrix: Any) -> Any:
+    """Return CSR with sorted rows, each place once, and 32-bit places where they suffice."""
+    matrix.sum_duplicates()
+    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
+    places = (matrix.indices.astype(index), matrix.indptr.astype(index))
+    return sparse.csr_array((matrix.data, *places), shape=matrix.shape)

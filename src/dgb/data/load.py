@@ -1,0 +1,94 @@
+"""A name or a path becomes a Graph."""
+
+import os
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dgb.data.fetch import fetch, find_local, has_cached_files
+from dgb.data.graph import Graph
+from dgb.data.npz import read_npz
+from dgb.data.sources import Source, find_source, known_sources, local_folders
+
+PathLike = str | os.PathLike[str]
+
+
+def load_graph(
+    name_or_path: PathLike, *, data_folder: PathLike | None = None, offline: bool = False
+) -> Graph:
+    """Load a public graph by name, fetching it where needed, or a graph from an .npz file."""
+    path = Path(name_or_path)
+    if path.suffix == ".npz":
+        return read_npz(path)
+    source = find_source(str(name_or_path))
+    if source.form == "bundled":
+        return _read_bundled(source)
+    own = _find_own_form(source, data_folder)
+    if own is not None and find_local(source, data_folder) is None:
+        return _in_published_form(source, replace(read_npz(own), name=source.name))
+    return _read(source, fetch(source, data_folder=data_folder, offline=offline))
+
+
+def fetch_dataset(
+    name: str, *, data_folder: PathLike | None = None, offline: bool = False
+) -> Path | None:
+    """Fetch a public graph's files and return their folder; None for what is bundled."""
+    source = find_source(name)
+    if source.form == "bundled":
+        return None
+    own = _find_own_form(source, data_folder)
+    return own.parent if own else fetch(source, data_folder=data_folder, offline=offline)
+
+
+def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
+    """List the public graphs: name, description, counts, citation, and whether they are at hand."""
+    counts = ("nodes", "edges", "features", "classes")
+    return [
+        {"name": source.name, "description": source.description}
+        | {count: getattr(source, count) for count in counts}
+        | {"citation": source.citation, "state": _state(source, data_folder)}
+        for source in known_sources().values()
+    ]
+
+
+def _state(source: Source, data_folder: PathLike | None) -> str:
+    if source.form == "bundled":
+        return "bundled"
+    if find_local(source, data_folder) or _find_own_form(source, data_folder):
+        return "local"
+    return "cached" if has_cached_files(source) else "not fetched"
+
+
+def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
+    name = f"{source.name.replace('-', '_')}.npz"
+    paths = (folder / name for folder in local_folders(data_folder))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _read_bundled(source: Source) -> Graph:
+    with resources.as_file(resources.files("dgb.data").joinpath(f"{source.name}.npz")) as path:
+        return read_npz(path)
+
+
+def _read(source: Source, folder: Path) -> Graph:
+    from dgb.data.planetoid import read_planetoid
+    from dgb.data.public import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
+
+    file = folder / next(iter(source.files))
+    match source.form:
+        case "planetoid":
+            return read_planetoid(source.name, folder)
+        case "gnn-benchmark":
+            return read_gnn_benchmark(source.name, file)
+        case "wikics":
+            return read_wikics(source.name, file)
+        case _:
+            return read_ogbn_arxiv(source.name, file)
+
+
+def _in_published_form(source: Source, graph: Graph) -> Graph:
+    # The same name must mean the same graph, wherever its file came from.
+    from dgb.data.public import with_binary_features
+
+    return with_binary_features(graph) if source.form == "gnn-benchmark" else graph
