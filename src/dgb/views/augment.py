@@ -1,0 +1,32 @@
+"""Node augmentations: node dropout (Eq. 2) and node feature dropout (Eq. 3)."""
+
+import torch
+from torch import Tensor
+
+from dgb.views.sparse import SparseMatrix
+
+Features = Tensor | SparseMatrix  # [num_nodes, num_features]
+
+
+def node_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:
+    """Zero whole rows with probability `drop_rate` and rescale the others by 1 / (1 − δ), Eq. 2."""
+    keep = _bernoulli(x.shape[0], drop_rate, generator)
+    if isinstance(x, SparseMatrix):
+        return x.with_values(x.values * keep[x.pattern.row])
+    return x * keep[:, None]
+
+
+def node_feature_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:
+    """Zero single elements with probability `drop_rate` and rescale the others, Eq. 3.
+
+    On sparse features only the non-zeros draw: a dropped zero is a zero, so this is Eq. 3 exactly.
+    """
+    values = x.values if isinstance(x, SparseMatrix) else x
+    kept = values * _bernoulli(values.numel(), drop_rate, generator).view_as(values)
+    return x.with_values(kept) if isinstance(x, SparseMatrix) else kept
+
+
+def _bernoulli(size: int, drop_rate: float, generator: torch.Generator) -> Tensor:
+    """Return ε̃ / (1 − δ) with ε̃ ~ Bernoulli(1 − δ)."""
+    keep = torch.rand(size, generator=generator, device=generator.device) >= drop_rate
+    return keep.float().div_(1 - drop_rate)

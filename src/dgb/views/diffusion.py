@@ -1,0 +1,129 @@
+"""Generalised graph diffusion, Eq. 4, with the heat kernel (Eq. 5) and PPR (Eq. 6) as cases.
+
+S = Σ_k θ_k T^k is never built. T is similar to the symmetric T_sym = D^-½ A D^-½, whose spectrum
+lies in [-1, 1], so S is the function f(λ) = Σ_k θ_k λ^k of it. A Chebyshev series p of f, cut so
+that the dropped coefficients sum to at most `error`, gives |p − f| ≤ error on [-1, 1] and with it
+
+    ‖p(T_sym) − f(T_sym)‖₂ ≤ error                     (spectral norm)
+
+For the heat kernel with T = A D⁻¹ the same holds for D^-½ (Ŝ − S) D^½. A product costs one hop
+over the edges for each coefficient kept: about 21 for PPR with alpha 0.05 and error 1e-3.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import fft, sparse
+from torch import Tensor
+
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+from dgb.views.sparse import SparseMatrix, scatter_product
+
+TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
+
+
+def ppr_coefficients(alpha: float) -> Array:
+    """Return θ_k = α(1 − α)^k of personalised PageRank, Eq. 6."""
+    terms = 1 if alpha >= 1 else int(np.ceil(np.log(TAIL) / np.log1p(-alpha))) + 1
+    return np.asarray(alpha * (1 - alpha) ** np.arange(terms))
+
+
+def heat_coefficients(heat_time: float) -> Array:
+    """Return θ_k = e^-t t^k / k! of the heat kernel, Eq. 5."""
+    from scipy.stats import poisson
+
+    terms = int(poisson.isf(TAIL, heat_time)) + 2
+    return np.asarray(poisson.pmf(np.arange(terms), heat_time))
+
+
+def chebyshev_coefficients(theta: Array, error: float) -> Array:
+    """Return the Chebyshev coefficients of Σ_k θ_k λ^k on [-1, 1], cut at the maximum `error`."""
+    coefficients = _chebyshev_series(np.asarray(theta, dtype=np.float64), error)
+    dropped = np.cumsum(np.abs(coefficients[::-1]))[::-1]  # sum of |c_j| over j ≥ k
+    keep = int(np.searchsorted(-dropped, -error, side="left"))  # first k whose tail fits the error
+    return coefficients[: max(keep, 1)]
+
+
+def _chebyshev_series(theta: Array, error: float) -> Array:
+    # Interpolation at m points folds the coefficients above m onto those below: double m until
+    # the upper half is negligible, or m exceeds the degree and interpolation is exact.
+    m = 64
+    while True:
+        values = np.polynomial.polynomial.polyval(np.cos(np.pi * (np.arange(m) + 0.5) / m), theta)
+        coefficients = np.asarray(fft.dct(values, type=2)) / m
+        coefficients[0] /= 2
+        if m > len(theta) or np.abs(coefficients[m // 2 :]).sum() < 1e-3 * error:
+            return coefficients
+        m *= 2
+
+
+@dataclass(frozen=True, eq=False)
+class Diffusion:
+    """S of Eq. 4 as an operator: a Chebyshev series in T_sym between D^½ and D^-½."""
+
+    transition: SparseMatrix  # T_sym
+    coefficients: tuple[float, ...]
+    scale: Tensor | None  # [num_nodes, 1], D^½ where T = A D⁻¹; None where T is T_sym itself
+
+    @property
+    def hops(self) -> int:
+        """Passes over the edges that one product takes."""
+        return len(self.coefficients) - 1
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return S times a block of columns."""
+        if self.scale is None:
+            return self._series(dense)
+        return self._series(dense / self.scale) * self.scale
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return Sᵀ times a block of columns."""
+        if self.scale is None:
+            return self._series(dense)
+        return self._series(dense * self.scale) / self.scale
+
+    def to(self, device: torch.device) -> "Diffusion":
+        """Return the operator on another device."""
+        scale = None if self.scale is None else self.scale.to(device)
+        return Diffusion(self.transition.to(device), self.coefficients, scale)
+
+    def _series(self, dense: Tensor) -> Tensor:
+        before, now = dense, dense
+        out = dense * self.coefficients[0]
+        for k, coefficient in enumerate(self.coefficients[1:], start=1):
+            if k == 1:
+                now = self.transition.multiply(dense)
+            else:
+                before, now = now, self._next(before if k > 2 else before.clone(), now)
+            out.add_(now, alpha=coefficient)
+        return out
+
+    def _next(self, before: Tensor, now: Tensor) -> Tensor:
+        """Overwrite `before` with the next Chebyshev term 2 T now − before."""
+        t = self.transition
+        if now.device.type == "mps":
+            return scatter_product(t.pattern, t.values, now).mul_(2).sub_(before)
+        return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
+
+
+def transition(adjacency: Any, *, self_loops: bool) -> tuple[Any, Array]:
+    """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1."""
+    adjacency = adjacency.astype(np.float64)
+    if self_loops:
+        adjacency = adjacency + sparse.eye_array(adjacency.shape[0], format="csr")
+    degree = np.asarray(adjacency.sum(axis=1)).ravel()
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    inverse = sparse.dia_array((1 / root[None], [0]), shape=adjacency.shape)
+    return sparse.csr_array(inverse @ adjacency @ inverse), root
+
+
+def check_theta(theta: Array) -> None:
+    """Refuse coefficients that break the conditions of Eq. 4: θ_k in [0, 1], adding up to 1."""
+    if len(theta) == 0 or (theta < 0).any() or abs(theta.sum() - 1) > 1e-6:
+        raise DGBError(
+            "diffusion.theta must list numbers from 0 to 1 that add up to 1 (Eq. 4), "
+            f"not {len(theta)} numbers with the sum {theta.sum():g}"
+        )

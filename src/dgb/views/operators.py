@@ -1,0 +1,84 @@
+"""The two operators of a run, made once: `adj` (Eq. 1) and `diff` (Eq. 4–6)."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from dgb.data.graph import Array
+from dgb.progress import progress_bar
+from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.views.diffusion import (
+    Diffusion,
+    chebyshev_coefficients,
+    check_theta,
+    heat_coefficients,
+    ppr_coefficients,
+    transition,
+)
+from dgb.views.sparse import Operator, SparseMatrix, sparse_matrix
+from dgb.views.sparsify import sparsify
+
+
+def make_operators(
+    adjacency: Any, recipe: DiffusionRecipe, needed: set[str], device: torch.device
+) -> dict[str, Operator]:
+    """Return those of the operators `adj` and `diff` that are needed."""
+    operators: dict[str, Operator] = {}
+    if "adj" in needed:
+        operators["adj"] = make_adj(adjacency).to(device)
+    if "diff" in needed:
+        operators["diff"] = make_diff(adjacency, recipe).to(device)
+    return operators
+
+
+def make_adj(adjacency: Any, dtype: torch.dtype = torch.float32) -> SparseMatrix:
+    """Return D̃^-½ (A + I) D̃^-½ of Eq. 1."""
+    normalised, _ = transition(adjacency, self_loops=True)
+    return _typed(sparse_matrix(normalised, is_symmetric=True), dtype)
+
+
+def make_diff(
+    adjacency: Any, recipe: DiffusionRecipe, dtype: torch.dtype = torch.float32
+) -> Diffusion | SparseMatrix:
+    """Return S of Eq. 4: matrix-free, or explicit where top_k or threshold ask for it."""
+    t_sym, root = transition(adjacency, self_loops=recipe.self_loops)
+    coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
+    # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.
+    scale = None if recipe.kernel == "ppr" else torch.from_numpy(root)[:, None].to(dtype)
+    t = _typed(sparse_matrix(t_sym, is_symmetric=True), dtype)
+    diffusion = Diffusion(t, tuple(coefficients.tolist()), scale)
+    if not recipe.top_k and not recipe.threshold:
+        return diffusion
+    s = sparsify(
+        diffusion,
+        top_k=recipe.top_k,
+        threshold=recipe.threshold,
+        progress=lambda blocks: progress_bar(blocks, "diffusion", unit="block"),
+    )
+    return sparse_matrix(s)
+
+
+def theta(recipe: DiffusionRecipe) -> Array:
+    """Return the coefficients θ_k that a recipe asks for."""
+    if recipe.kernel == "ppr":
+        return ppr_coefficients(recipe.alpha)
+    if recipe.kernel == "heat":
+        return heat_coefficients(recipe.heat_time)
+    coefficients = np.asarray(recipe.theta)
+    check_theta(coefficients)
+    return coefficients
+
+
+def row_normalise(x: Any) -> Any:
+    """Divide every feature row by the sum of its sizes; a row of zeros stays as it is."""
+    total = np.asarray(abs(x).sum(axis=1), dtype=np.float32).reshape(-1)
+    factor = 1 / np.where(total > 0, total, 1)
+    if sparse.issparse(x):
+        return sparse.csr_array(sparse.dia_array((factor[None], [0]), shape=(len(factor),) * 2) @ x)
+    return x * factor[:, None]
+
+
+def _typed(matrix: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
+    return matrix.with_values(matrix.values.to(dtype))

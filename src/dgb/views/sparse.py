@@ -1,0 +1,148 @@
+"""Sparse matrices that multiply blocks of columns, transposed in the backward pass."""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+
+class Operator(Protocol):
+    """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return the product with a block of columns."""
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return the product of the transpose with a block of columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where the non-zeros of a CSR matrix are."""
+
+    crow: Tensor
+    col: Tensor
+    shape: tuple[int, int]
+
+    @cached_property
+    def row(self) -> Tensor:
+        """Row of every non-zero."""
+        count = (self.crow[1:] - self.crow[:-1]).long()
+        return torch.repeat_interleave(torch.arange(self.shape[0], device=count.device), count)
+
+    def csr(self, values: Tensor) -> Tensor:
+        """Return torch's CSR tensor with these values."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            return torch.sparse_csr_tensor(
+                self.crow, self.col, values, size=self.shape, check_invariants=False
+            )
+
+    def to(self, device: torch.device) -> "Pattern":
+        """Return the pattern on another device."""
+        return Pattern(self.crow.to(device), self.col.to(device), self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A sparse matrix in CSR, and the pattern of its transpose; `order` sorts values into that."""
+
+    pattern: Pattern
+    transposed: Pattern
+    order: Tensor | None  # None: the matrix is symmetric
+    values: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.pattern.shape
+
+    @cached_property
+    def csr(self) -> Tensor:
+        """The matrix as torch's CSR tensor."""
+        return self.pattern.csr(self.values)
+
+    @cached_property
+    def csr_transposed(self) -> Tensor:
+        """The transpose as torch's CSR tensor."""
+        return self.csr if self.order is None else self.transposed.csr(self.values[self.order])
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return the product with a block of columns."""
+        if dense.device.type == "mps":  # no CSR product there
+            return scatter_product(self.pattern, self.values, dense)
+        return self.csr @ dense
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return the product of the transpose with a block of columns."""
+        if dense.device.type == "mps":
+            values = self.values if self.order is None else self.values[self.order]
+            return scatter_product(self.transposed, values, dense)
+        return self.csr_transposed @ dense
+
+    def with_values(self, values: Tensor) -> "SparseMatrix":
+        """Return a matrix with the same non-zero places and other values."""
+        return replace(self, values=values)
+
+    def dense(self) -> Tensor:
+        """Return the matrix as an ordinary tensor."""
+        dense = self.values.new_zeros(self.shape)
+        dense[self.pattern.row, self.pattern.col.long()] = self.values
+        return dense
+
+    def to(self, device: torch.device) -> "SparseMatrix":
+        """Return the matrix on another device."""
+        order = None if self.order is None else self.order.to(device)
+        pattern, transposed = self.pattern.to(device), self.transposed.to(device)
+        return SparseMatrix(pattern, transposed, order, self.values.to(device))
+
+
+def sparse_matrix(matrix: Any, *, is_symmetric: bool = False) -> SparseMatrix:
+    """Return a scipy sparse matrix in the form that views multiply with."""
+    matrix = sparse.csr_array(matrix)
+    matrix.sort_indices()
+    pattern = _pattern(matrix)
+    values = torch.from_numpy(np.array(matrix.data))
+    if is_symmetric:
+        return SparseMatrix(pattern, pattern, None, values)
+    numbered = sparse.csr_array(
+        (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+    transposed = sparse.csr_array(numbered.T)
+    order = torch.from_numpy(np.array(transposed.data, dtype=np.int64))
+    return SparseMatrix(pattern, _pattern(transposed), order, values)
+
+
+def _pattern(matrix: Any) -> Pattern:
+    # 32-bit places halve the traffic of a product; MKL takes them as they are.
+    index = torch.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else torch.int64
+    crow, col = (torch.from_numpy(np.array(a)).to(index) for a in (matrix.indptr, matrix.indices))
+    return Pattern(crow, col, (int(matrix.shape[0]), int(matrix.shape[1])))
+
+
+def scatter_product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    """Multiply by gathering and adding rows: for devices without a CSR product."""
+    out = dense.new_zeros(pattern.shape[0], dense.shape[1])
+    return out.index_add_(0, pattern.row, values[:, None] * dense[pattern.col.long()])
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, operator: Operator, dense: Tensor) -> Tensor:
+        ctx.operator = operator
+        return operator.multiply(dense)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
+        return None, ctx.operator.multiply_transposed(grad.contiguous())
+
+
+def product(operator: Operator, dense: Tensor) -> Tensor:
+    """Multiply an operator with a block of columns; gradients flow to the block alone."""
+    result: Tensor = _Product.apply(operator, dense)  # type: ignore[no-untyped-call]
+    return result

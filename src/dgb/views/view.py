@@ -1,0 +1,106 @@
+"""A view: augmented features and the operator they travel over, as Table 3 writes it, "nfd+adj"."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from dgb.errors import DGBError
+from dgb.recipe import View as ViewRecipe
+from dgb.views.augment import Features, node_dropout, node_feature_dropout
+from dgb.views.diffusion import Diffusion
+from dgb.views.sparse import Operator, SparseMatrix, product
+
+AUGMENTATIONS = ("in", "nfd", "nd")
+OPERATORS = ("adj", "diff")
+# How much slower a multiplication is in a sparse product than in a dense one, measured on CPU.
+SPARSE_COST = 5
+# X̃W is taken forward by online and target network and backward by one of them.
+PASSES = 3
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """A parsed view: which node augmentations at which drop rates, and which operator."""
+
+    nodes: tuple[tuple[str, float], ...]  # (nfd or nd, drop_rate), in the order applied
+    operator: str
+
+
+def parse_view(recipe: ViewRecipe) -> ViewSpec:
+    """Read a view such as "nfd+adj", "nfd+nd+diff" or "in+adj"."""
+    words = [word.strip() for word in recipe.augment.lower().split("+")]
+    *nodes, operator = words
+    if operator not in OPERATORS or any(n not in AUGMENTATIONS for n in nodes) or not nodes:
+        raise DGBError(
+            f"a view is one or more of {', '.join(AUGMENTATIONS)} joined by + with one of "
+            f"{', '.join(OPERATORS)}, such as nfd+adj, not {recipe.augment!r}"
+        )
+    rates = {"nfd": recipe.nfd_drop_rate, "nd": recipe.nd_drop_rate}
+    return ViewSpec(tuple((n, rates[n]) for n in nodes if n != "in"), operator)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One view of the graph; `propagated` holds P X̃ where that is the cheaper order."""
+
+    x: Features  # [num_nodes, num_features]
+    operator: Operator
+    propagated: Tensor | None = None  # [num_nodes, num_features]
+
+    def transform(self, weight: Tensor) -> Tensor:
+        """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
+        if self.propagated is not None:
+            return self.propagated @ weight
+        inner = product(self.x, weight) if isinstance(self.x, SparseMatrix) else self.x @ weight
+        return product(self.operator, inner)
+
+    def propagate(self) -> "View":
+        """Return the view with P X̃ computed."""
+        x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
+        return replace(self, propagated=self.operator.multiply(x))
+
+    def rows(self, index: Tensor | None) -> "View":
+        """Return a batch of rows of P X̃; None is the whole view."""
+        if index is None:
+            return self
+        assert self.propagated is not None, "row batches need the propagate order"
+        return replace(self, propagated=self.propagated[index])
+
+
+def make_view(
+    x: Features,
+    operators: Mapping[str, Operator],
+    spec: ViewSpec,
+    generator: torch.Generator,
+    *,
+    propagate: bool = False,
+) -> View:
+    """Draw a view with new masks; `propagate` computes P X̃ at once, for (P X̃) W."""
+    drop: dict[str, Callable[[Features, float, torch.Generator], Features]]
+    drop = {"nfd": node_feature_dropout, "nd": node_dropout}
+    for name, drop_rate in spec.nodes:
+        x = drop[name](x, drop_rate, generator)
+    view = View(x, operators[spec.operator])
+    return view.propagate() if propagate else view
+
+
+def propagates_first(x: Features, operator: Operator, width: int) -> bool:
+    """Tell whether (P X̃) W costs less than P (X̃ W) over an epoch of both networks."""
+    num_nodes, num_features = x.shape
+    hop = _nonzeros(operator)
+    dense = PASSES * num_nodes * num_features * width
+    if isinstance(x, SparseMatrix):
+        features = PASSES * len(x.values) * width * SPARSE_COST
+    else:
+        features = dense
+    transform = features + PASSES * hop * width * SPARSE_COST
+    return hop * num_features * SPARSE_COST + dense < transform
+
+
+def _nonzeros(operator: Operator) -> int:
+    if isinstance(operator, Diffusion):
+        return operator.hops * len(operator.transition.values)
+    assert isinstance(operator, SparseMatrix)
+    return len(operator.values)

@@ -1,0 +1,113 @@
+"""Views: parsing, every pairing, both orders of the product, sparse products on any device."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from dgb.cookbook import load_recipe
+from dgb.data.graph import Graph
+from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import symmetric_loss
+from dgb.recipe import Recipe
+from dgb.recipe import View as ViewRecipe
+from dgb.views.inputs import make_inputs, view_sampler
+from dgb.views.operators import make_adj, row_normalise
+from dgb.views.sparse import product, scatter_product, sparse_matrix
+from dgb.views.view import make_view, parse_view
+
+CPU = torch.device("cpu")
+
+
+def test_a_view_is_read_as_table_3_writes_it() -> None:
+    spec = parse_view(ViewRecipe("NFD + ND + DIFF", nfd_drop_rate=0.2, nd_drop_rate=0.4))
+    assert spec.nodes == (("nfd", 0.2), ("nd", 0.4))
+    assert spec.operator == "diff"
+    assert parse_view(ViewRecipe("in+adj")).nodes == ()
+
+
+@pytest.mark.parametrize("wrong", ["", "adj", "nfd", "nfd+ppr", "drop+adj", "nfd+adj+diff"])
+def test_a_wrong_view_names_what_is_allowed(wrong: str) -> None:
+    with pytest.raises(DGBError, match="in, nfd, nd"):
+        parse_view(ViewRecipe(wrong))
+
+
+KINDS = [f"{n}+{o}" for n, o in itertools.product(("in", "nfd", "nd"), ("adj", "diff"))]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), list(itertools.combinations_with_replacement(KINDS, 2))
+)
+def test_any_pair_of_views_trains(
+    blocks: Graph, generator: torch.Generator, first: str, second: str
+) -> None:
+    sets = [f"view1.augment={first}", f"view2.augment={second}", "encoder.width=8"]
+    recipe = load_recipe("default", [*sets, "heads.hidden=8", "heads.width=8"])
+    inputs = make_inputs(blocks, recipe, CPU)
+    model = Bootstrap(blocks.num_features, recipe, generator)
+    loss = symmetric_loss(model(*view_sampler(inputs, recipe, generator)()))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(loss)
+    assert all(w.grad is not None and w.grad.abs().sum() > 0 for w in model.encoder.weights)
+
+
+def test_each_view_has_its_own_rates(blocks: Graph, generator: torch.Generator) -> None:
+    sets = ["view1.nfd_drop_rate=0.0", "view2.augment=nfd+adj", "view2.nfd_drop_rate=0.9"]
+    recipe = load_recipe("default", sets)
+    inputs = make_inputs(blocks, recipe, CPU)
+    view1, view2 = view_sampler(inputs, recipe, generator)()
+    assert (view1.x.values != 0).float().mean() == 1  # type: ignore[union-attr,attr-defined]
+    assert (view2.x.values != 0).float().mean() < 0.2  # type: ignore[union-attr,attr-defined]
+
+
+@pytest.mark.parametrize("operator", ["adj", "diff"])
+def test_both_orders_of_the_product_agree(blocks: Graph, operator: str) -> None:
+    recipe: Recipe = load_recipe("default", [f"view1.augment=nfd+nd+{operator}"])
+    inputs = make_inputs(blocks, recipe, CPU)
+    weight = torch.randn(blocks.num_features, 7, requires_grad=True)
+    results = []
+    for propagate in (False, True):
+        generator = torch.Generator().manual_seed(4)
+        spec = parse_view(recipe.view1)
+        view = make_view(inputs.x, inputs.operators, spec, generator, propagate=propagate)
+        out = view.transform(weight)
+        (grad,) = torch.autograd.grad(out.square().sum(), weight)
+        results.append((out, grad))
+    torch.testing.assert_close(results[0], results[1], atol=1e-5, rtol=1e-4)
+
+
+def test_adj_is_eq_1_with_edge_weights(adjacency: Any) -> None:
+    a = adjacency.toarray().astype(np.float64) + np.eye(12)
+    root = np.sqrt(a.sum(axis=1))
+    ours = make_adj(adjacency).dense().numpy()
+    np.testing.assert_allclose(ours, a / np.outer(root, root), atol=1e-6)
+    assert ours[11, 11] == 1  # an isolated node keeps its own features
+
+
+def test_products_by_scatter_equal_csr(generator: torch.Generator) -> None:
+    rng = np.random.default_rng(0)
+    matrix = sparse.csr_array(rng.random((9, 6)) * (rng.random((9, 6)) < 0.4))
+    ours = sparse_matrix(matrix)
+    block = torch.randn(6, 4, dtype=torch.float64, generator=generator)
+    expected = torch.from_numpy(matrix @ block.numpy())
+    torch.testing.assert_close(ours.multiply(block), expected)
+    torch.testing.assert_close(scatter_product(ours.pattern, ours.values, block), expected)
+    torch.testing.assert_close(ours.dense(), torch.from_numpy(matrix.toarray()))
+
+
+def test_sparse_product_backward_is_the_transpose() -> None:
+    rng = np.random.default_rng(0)
+    ours = sparse_matrix(sparse.csr_array(rng.random((9, 6)) * (rng.random((9, 6)) < 0.4)))
+    block = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda b: product(ours, b), (block,))
+
+
+def test_rows_are_normalised_by_the_sum_of_sizes() -> None:
+    x = np.array([[1, 3], [0, 0], [-2, 2]], dtype=np.float32)
+    expected = [[0.25, 0.75], [0, 0], [-0.5, 0.5]]
+    np.testing.assert_allclose(row_normalise(x), expected)
+    np.testing.assert_allclose(row_normalise(sparse.csr_array(x)).toarray(), expected)
