@@ -1,0 +1,60 @@
+"""Bootstrapping: an online network that learns to predict a slowly moving target network, Eq. 7."""
+
+from copy import deepcopy
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from dgb.model.encoder import Encoder
+from dgb.model.heads import make_predictor, make_projector
+from dgb.recipe import Recipe
+from dgb.views.view import View
+
+
+class Outputs(NamedTuple):
+    """What one call yields for both views; each tensor has a row per node."""
+
+    representation1: Tensor  # of the online encoder, for watching its health
+    prediction1: Tensor
+    prediction2: Tensor
+    projection1: Tensor  # of the target network, without gradient
+    projection2: Tensor
+
+
+class Bootstrap(nn.Module):
+    """Online network θ (encoder, projector, predictor), target network ξ (encoder, projector)."""
+
+    def __init__(self, num_features: int, recipe: Recipe, generator: torch.Generator) -> None:
+        """Draw the online network, then the target: a copy, or independent by setting."""
+        super().__init__()
+        width = recipe.encoder.width
+        self.encoder = Encoder(num_features, recipe.encoder, generator)
+        self.projector = make_projector(width, recipe.heads, generator)
+        self.predictor = make_predictor(width, recipe.heads, generator)
+        if recipe.train.target_start == "copy":
+            self.target_encoder = deepcopy(self.encoder)
+            self.target_projector = deepcopy(self.projector)
+        else:
+            self.target_encoder = Encoder(num_features, recipe.encoder, generator)
+            self.target_projector = make_projector(width, recipe.heads, generator)
+        self.target_encoder.requires_grad_(False)
+        self.target_projector.requires_grad_(False)
+
+    def forward(self, view1: View, view2: View) -> Outputs:
+        """Take both views through both networks, each view with its own BatchNorm statistics."""
+        representation1 = self.encoder(view1)
+        prediction1 = self.predictor(self.projector(representation1))
+        prediction2 = self.predictor(self.projector(self.encoder(view2)))
+        with torch.no_grad():
+            projection1 = self.target_projector(self.target_encoder(view1))
+            projection2 = self.target_projector(self.target_encoder(view2))
+        return Outputs(representation1, prediction1, prediction2, projection1, projection2)
+
+    @torch.no_grad()
+    def update_target(self, decay: float) -> None:
+        """Move the target towards the online network: ξ ← p ξ + (1 − p) θ, Eq. 7."""
+        pairs = ((self.target_encoder, self.encoder), (self.target_projector, self.projector))
+        for target, online in pairs:
+            for xi, theta in zip(target.parameters(), online.parameters(), strict=True):
+                xi.lerp_(theta, 1 - decay)

@@ -1,0 +1,32 @@
+"""The graph convolution encoder, Eq. 1."""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from dgb.model.layers import activation, glorot
+from dgb.recipe import Encoder as EncoderRecipe
+from dgb.views.sparse import product
+from dgb.views.view import View
+
+
+class Encoder(nn.Module):
+    """H^(l+1) = σ(P H^(l) W^(l)) with P = adj or diff, whichever the view brings."""
+
+    def __init__(
+        self, num_features: int, recipe: EncoderRecipe, generator: torch.Generator
+    ) -> None:
+        """Draw Glorot weights for `recipe.layers` convolutions."""
+        super().__init__()
+        sizes = [num_features] + [recipe.width] * recipe.layers
+        pairs = pairwise(sizes)
+        self.weights = nn.ParameterList(glorot(i, o, generator) for i, o in pairs)
+        self.activations = nn.ModuleList(activation(recipe.activation) for _ in self.weights)
+
+    def forward(self, view: View) -> Tensor:
+        """Return the representations H, [num_nodes, width]."""
+        h: Tensor = self.activations[0](view.transform(self.weights[0]))
+        for weight, sigma in zip(self.weights[1:], self.activations[1:], strict=True):
+            h = sigma(product(view.operator, h @ weight))
+        return h

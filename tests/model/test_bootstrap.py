@@ -1,0 +1,112 @@
+"""Bootstrapping: Eq. 7 at its ends and middle, no gradient to the target, own statistics a view."""
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dgb.cookbook import load_recipe
+from dgb.data.graph import Graph
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import symmetric_loss
+from dgb.views.inputs import make_inputs, view_sampler
+from dgb.views.view import View
+
+SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
+
+
+def make_model(graph: Graph, *sets: str) -> tuple[Bootstrap, View, View]:
+    recipe = load_recipe("default", [*SMALL, *sets])
+    generator = torch.Generator().manual_seed(0)
+    inputs = make_inputs(graph, recipe, torch.device("cpu"))
+    model = Bootstrap(graph.num_features, recipe, generator)
+    return model, *view_sampler(inputs, recipe, generator)()
+
+
+def online(model: Bootstrap) -> list[Tensor]:
+    return [*model.encoder.parameters(), *model.projector.parameters()]
+
+
+def target(model: Bootstrap) -> list[Tensor]:
+    return [*model.target_encoder.parameters(), *model.target_projector.parameters()]
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5, 0.82, 1.0])
+def test_target_moves_by_eq_7(blocks: Graph, decay: float) -> None:
+    model, *_ = make_model(blocks, "train.target_start=independent")
+    before = [p.clone() for p in target(model)]
+    model.update_target(decay)
+    for xi, old, theta in zip(target(model), before, online(model), strict=True):
+        if decay in (0.0, 1.0):  # exactly, from the very first call
+            assert torch.equal(xi, theta if decay == 0 else old)
+        else:
+            torch.testing.assert_close(xi, decay * old + (1 - decay) * theta)
+
+
+def test_batches_keep_the_meaning_of_decay(blocks: Graph) -> None:
+    once, *_ = make_model(blocks, "train.target_start=independent")
+    often = copy.deepcopy(once)
+    once.update_target(0.9)
+    for _ in range(7):
+        often.update_target(0.9 ** (1 / 7))
+    torch.testing.assert_close(target(often), target(once))
+
+
+def test_target_starts_as_asked(blocks: Graph) -> None:
+    copied, *_ = make_model(blocks, "train.target_start=copy")
+    independent, *_ = make_model(blocks, "train.target_start=independent")
+    assert all(torch.equal(a, b) for a, b in zip(online(copied), target(copied), strict=True))
+    weights = independent.encoder.weights[0], independent.target_encoder.weights[0]
+    assert not torch.equal(*weights)
+
+
+def test_no_gradient_reaches_the_target(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks)
+    symmetric_loss(model(view1, view2)).backward()  # type: ignore[no-untyped-call]
+    assert all(p.grad is None and not p.requires_grad for p in target(model))
+    learnt = [*online(model), *model.predictor.parameters()]
+    assert all(p.grad is not None for p in learnt)
+
+
+def test_projections_carry_no_gradient(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks)
+    outputs = model(view1, view2)
+    assert not outputs.projection1.requires_grad and not outputs.projection2.requires_grad
+
+
+def test_each_view_has_its_own_batch_norm_statistics(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks)
+    together, apart = model(view1, view2), model(view1, view1)
+    torch.testing.assert_close(together.prediction1, apart.prediction1)
+
+
+def test_swapping_the_views_swaps_the_outputs(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks)
+    one, other = model(view1, view2), model(view2, view1)
+    assert torch.equal(one.prediction1, other.prediction2)
+    assert torch.equal(one.projection2, other.projection1)
+    torch.testing.assert_close(symmetric_loss(one), symmetric_loss(other))
+
+
+def test_without_projection_predicts_representations(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks, "heads.projector=none")
+    outputs = model(view1, view2)
+    assert isinstance(model.projector, nn.Identity)
+    assert outputs.prediction1.shape == outputs.projection2.shape == (blocks.num_nodes, 8)
+    assert torch.equal(outputs.projection1, model.target_encoder(view1))
+
+
+def test_without_batch_norm_there_is_none(blocks: Graph) -> None:
+    with_it, *_ = make_model(blocks)
+    without, *_ = make_model(blocks, "heads.batch_norm=false")
+    assert any(isinstance(m, nn.BatchNorm1d) for m in with_it.modules())
+    assert not any(isinstance(m, nn.BatchNorm1d) for m in without.modules())
+
+
+def test_weights_leave_the_global_generator_alone(blocks: Graph) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    make_model(blocks)
+    assert torch.equal(torch.rand(1), expected)

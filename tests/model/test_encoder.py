@@ -1,0 +1,71 @@
+"""Eq. 1 against PyG's GCNConv, depth, and embedding without augmentation."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch_geometric.nn import GCNConv
+from torch_geometric.utils import from_scipy_sparse_matrix
+
+from dgb.cookbook import load_recipe
+from dgb.data.graph import Graph
+from dgb.model.embed import embed
+from dgb.model.encoder import Encoder
+from dgb.views.inputs import make_inputs
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_encoder_is_a_stack_of_gcn_layers(
+    blocks: Graph, generator: torch.Generator, layers: int
+) -> None:
+    recipe = load_recipe("default", ["encoder.width=9", f"encoder.layers={layers}"])
+    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    edge_index, edge_weight = from_scipy_sparse_matrix(blocks.adjacency)
+    h = torch.from_numpy(blocks.x.toarray())
+    h = h / h.sum(dim=1, keepdim=True)
+    for weight, sigma in zip(encoder.weights, encoder.activations, strict=True):
+        conv = GCNConv(*weight.shape, bias=False)
+        conv.lin.weight = nn.Parameter(weight.T)
+        h = sigma(conv(h, edge_index, edge_weight))
+    ours = embed(encoder, make_inputs(blocks, recipe, CPU))
+    torch.testing.assert_close(ours, h.detach(), atol=1e-5, rtol=1e-4)
+
+
+def test_weights_are_glorot(generator: torch.Generator) -> None:
+    recipe = load_recipe("default", ["encoder.width=300"])
+    weight = Encoder(500, recipe.encoder, generator).weights[0]
+    bound = np.sqrt(6 / 800)
+    assert weight.abs().max() <= bound
+    assert weight.std().item() == pytest.approx(bound / np.sqrt(3), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("prelu", -0.25), ("relu", 0), ("tanh", np.tanh(-1)), ("none", -1)]
+)
+def test_activation_by_setting(name: str, expected: float, generator: torch.Generator) -> None:
+    recipe = load_recipe("default", [f"encoder.activation={name}"])
+    sigma = Encoder(5, recipe.encoder, generator).activations[0]
+    assert sigma(torch.tensor([-1.0])).item() == pytest.approx(expected)
+
+
+def test_embedding_is_deterministic_and_uses_no_augmentation(
+    blocks: Graph, generator: torch.Generator
+) -> None:
+    strong = ["view1.nfd_drop_rate=0.9", "view2.nd_drop_rate=0.9"]
+    encoder = Encoder(blocks.num_features, load_recipe("default").encoder, generator)
+    first = embed(encoder, make_inputs(blocks, load_recipe("default", strong), CPU))
+    again = embed(encoder, make_inputs(blocks, load_recipe("default"), CPU))
+    assert torch.equal(first, again)
+
+
+def test_embedding_with_both_operators_is_their_sum(
+    blocks: Graph, generator: torch.Generator
+) -> None:
+    recipe = load_recipe("default", ["embed.operator=adj+diff", "encoder.width=7"])
+    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    inputs = make_inputs(blocks, recipe, CPU)
+    parts = [embed(encoder, inputs, name) for name in ("adj", "diff")]
+    torch.testing.assert_close(embed(encoder, inputs, "adj+diff"), parts[0] + parts[1])
+    assert not torch.allclose(parts[0], parts[1])
