@@ -1,0 +1,1 @@
+"""Training: the only loop, its checkpoints and its label-free health."""

@@ -1,0 +1,131 @@
+"""The training loop: draw two views, predict, step, move the target. It never sees a label."""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap, Outputs
+from dgb.model.loss import symmetric_loss
+from dgb.progress import progress_bar, say
+from dgb.recipe import Train
+from dgb.train.checkpoint import State, load_state, save_state
+from dgb.train.interrupt import deferred_interrupt
+from dgb.train.journal import open_metrics
+from dgb.train.monitor import health, is_collapsed
+from dgb.views.view import View
+
+Views = Callable[[], tuple[View, View]]
+Loss = Callable[[Outputs], Tensor]
+
+
+def fit(
+    model: Bootstrap,
+    draw_views: Views,
+    recipe: Train,
+    generator: torch.Generator,
+    *,
+    folder: Path | None = None,
+    loss: Loss = symmetric_loss,
+) -> list[dict[str, Any]]:
+    """Train the model in place; with a folder, write metrics and checkpoints and go on from them.
+
+    Returns a line of metrics for every epoch that this call trained.
+    """
+    state = State(model, _adam(model, recipe), generator)
+    if folder and load_state(state, folder):
+        say(f"resuming after epoch {state.epoch}")
+    lines: list[dict[str, Any]] = []
+    with (
+        deferred_interrupt() as is_interrupted,
+        open_metrics(folder, state.epoch) as file,
+        progress_bar(None, "train", unit="epoch", initial=state.epoch, total=recipe.epochs) as bar,
+    ):
+        while state.epoch < recipe.epochs and not _is_stale(state, recipe):
+            line = _epoch(state, draw_views, recipe, loss)
+            _show(bar, line, warn=not any(map(is_collapsed, lines)))
+            lines.append(line)
+            if file:
+                file.write(json.dumps(line) + "\n")
+            if folder and (state.epoch % recipe.checkpoint_every == 0 or is_interrupted()):
+                save_state(state, folder)
+            if is_interrupted():
+                raise KeyboardInterrupt
+    return lines
+
+
+def _adam(model: Bootstrap, recipe: Train) -> torch.optim.Optimizer:
+    online = [p for p in model.parameters() if p.requires_grad]
+    return torch.optim.Adam(online, recipe.learning_rate, weight_decay=recipe.weight_decay)
+
+
+def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[str, Any]:
+    """Take one step a batch, and one step of Eq. 7 an epoch, spread evenly over its batches."""
+    start = time.perf_counter()
+    view1, view2 = draw_views()
+    batches = _batches(view1, recipe.batch_size, state.generator)
+    total = 0.0
+    for rows in batches:
+        outputs = state.model(view1.rows(rows), view2.rows(rows))
+        value = loss(outputs)
+        state.optimizer.zero_grad()
+        value.backward()  # type: ignore[no-untyped-call]
+        state.optimizer.step()
+        # B steps of p^(1/B) keep as much of the old target as one step of p.
+        state.model.update_target(recipe.decay ** (1 / len(batches)))
+        total += value.item() / len(batches)
+    state.epoch += 1
+    line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
+    _refuse_nan(line)
+    if state.epoch % recipe.monitor_every == 0 or state.epoch in (1, recipe.epochs):
+        line |= health(outputs)
+    _remember_best(state, line, recipe)
+    return line | {"seconds": round(time.perf_counter() - start, 4)}
+
+
+def _batches(view: View, batch_size: int, generator: torch.Generator) -> list[Tensor | None]:
+    """Return shuffled rows in batches of almost equal size: BatchNorm needs more than one row."""
+    if not batch_size or view.propagated is None or batch_size >= view.propagated.shape[0]:
+        return [None]
+    num_nodes = view.propagated.shape[0]
+    order = torch.randperm(num_nodes, generator=generator, device=generator.device)
+    return list(torch.tensor_split(order, math.ceil(num_nodes / batch_size)))
+
+
+def _refuse_nan(line: dict[str, Any]) -> None:
+    if not math.isfinite(line["loss"]):
+        raise DGBError(
+            f"the loss became {line['loss']} in epoch {line['epoch']}; lower train.learning_rate"
+        )
+
+
+def _remember_best(state: State, line: dict[str, Any], recipe: Train) -> None:
+    if recipe.stop_on not in line:
+        return
+    value = line["loss"] if recipe.stop_on == "loss" else -line["effective_rank"]
+    if state.best is None or value < state.best:
+        state.best, state.best_epoch = value, state.epoch
+
+
+def _is_stale(state: State, recipe: Train) -> bool:
+    return 0 < recipe.patience <= state.epoch - state.best_epoch
+
+
+def _show(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
+    bar.update()
+    shown = {"loss": f"{line['loss']:.4f}"}
+    if "spread" in line:
+        shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
+    bar.set_postfix(shown)
+    if warn and is_collapsed(line):
+        say(
+            f"warning: epoch {line['epoch']}: the representations have collapsed (effective rank "
+            f"{line['effective_rank']:.1f}, spread {line['spread']:.3f}); "
+            "set heads.batch_norm=true, raise train.decay or lower train.learning_rate"
+        )

@@ -1,0 +1,52 @@
+"""Label-free health of a run: effective rank, spread, and a warning on collapse."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from dgb.model.bootstrap import Outputs
+from dgb.model.layers import l2_normalise
+
+SAMPLE = 1024  # rows that are looked at: enough for both measures, and cheap for any width
+# A healthy run stays far above both, a collapsed one falls below within some epochs.
+LEAST_SPREAD = 0.02
+LEAST_RANK = 2.0
+
+
+@torch.no_grad()
+def health(outputs: Outputs) -> dict[str, float]:
+    """Return the effective rank of the representations and the spread of the projections."""
+    return {
+        "effective_rank": effective_rank(outputs.representation1),
+        "spread": spread(outputs.projection2),
+    }
+
+
+def effective_rank(z: Tensor) -> float:
+    """Return exp of the entropy of the centred rows' normalised singular values (Roy 2007)."""
+    z = _sample(z)
+    z = (z - z.mean(dim=0)).double()
+    gram = z @ z.T if z.shape[0] < z.shape[1] else z.T @ z
+    singular = torch.linalg.eigvalsh(gram).clamp(min=0).sqrt()
+    if singular.sum() < 1e-12:
+        return 0.0
+    p = singular / singular.sum()
+    return float(torch.exp(-(p * torch.log(p.clamp(min=1e-300))).sum()))
+
+
+def spread(z: Tensor) -> float:
+    """Return the variance of the ℓ2-normalised rows: 0 when all are alike, at most 1."""
+    return float(1 - l2_normalise(_sample(z)).mean(dim=0).square().sum())
+
+
+def is_collapsed(measures: Mapping[str, float]) -> bool:
+    """Tell whether a line of metrics with health in it shows all nodes alike, or along one line."""
+    if "spread" not in measures:
+        return False
+    return measures["spread"] < LEAST_SPREAD or measures["effective_rank"] < LEAST_RANK
+
+
+def _sample(z: Tensor) -> Tensor:
+    step = max(1, z.shape[0] // SAMPLE)
+    return z[::step][:SAMPLE]
