@@ -1,0 +1,1 @@
+"""Evaluation: arrays in, scores out; nothing here trains an encoder."""
