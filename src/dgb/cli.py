@@ -1,0 +1,91 @@
+"""The command `dgb`: one verb parses, calls one function and prints."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from dgb.errors import DGBError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; a mistake of the user's is one line on stderr and exit code 2."""
+    options = make_parser().parse_args(arguments)
+    try:
+        # Only now: the verbs import torch, which takes seconds that --help should not.
+        from dgb import commands
+
+        getattr(commands, options.verb)(options)
+    except DGBError as error:
+        print(f"dgb: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("dgb: stopped; what was finished is kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all verbs."""
+    parser = argparse.ArgumentParser(
+        prog="dgb", description="Deep Graph Bootstrapping: label-free node embeddings"
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    _add_train(verbs)
+    _add_embed(verbs)
+    _add_evaluate(verbs)
+    _add_data(verbs)
+    verbs.add_parser("info", help="versions, devices, recipes and folders")
+    return parser
+
+
+def _add_train(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    train = verbs.add_parser("train", help="train once, write a run folder, score it if labelled")
+    train.add_argument("graph", nargs="?", help="a known data set (dgb data list) or an .npz file")
+    train.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
+    train.add_argument("--resume", metavar="RUN", help="go on with an unfinished run folder")
+    _add_recipe_options(train)
+    _add_data_options(train)
+
+
+def _add_embed(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    embed = verbs.add_parser("embed", help="embed a graph with a finished run")
+    embed.add_argument("run", help="run folder")
+    embed.add_argument("graph", nargs="?", help="another graph (default: the run's own)")
+    embed.add_argument(
+        "--operator", choices=("adj", "diff", "adj+diff"), help="instead of the recipe's"
+    )
+    embed.add_argument("--out", metavar="FILE", help="Parquet file (default: in the run folder)")
+    embed.add_argument("--npy", action="store_true", help="write .npy beside it")
+    _add_data_options(embed)
+
+
+def _add_evaluate(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    evaluate = verbs.add_parser("evaluate", help="train N times, report mean ± std over trainings")
+    evaluate.add_argument("graph", help="a known data set or an .npz file, with labels")
+    evaluate.add_argument("--runs", type=int, default=5, metavar="N", help="trainings (default: 5)")
+    evaluate.add_argument("--out", metavar="DIR", help="folder (default: runs/evaluate-GRAPH)")
+    _add_recipe_options(evaluate)
+    _add_data_options(evaluate)
+
+
+def _add_data(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    data = verbs.add_parser("data", help="list, fetch and check graphs")
+    actions = data.add_subparsers(dest="action", required=True, metavar="list|fetch|check")
+    actions.add_parser("list", help="known data sets and where they stand")
+    for name, text in (("fetch", "get a data set into the cache"), ("check", "describe a graph")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("graph")
+        _add_data_options(action)
+
+
+def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", help="a name or a .toml file (default: the graph's own recipe)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="such as train.decay=0.9"
+    )
+    parser.add_argument("--seed", type=int, help="short for --set train.seed=SEED")
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data-folder", metavar="DIR", help="local folder with data files")
+    parser.add_argument("--offline", action="store_true", help="refuse to use the network")

@@ -1,0 +1,1 @@
+"""Whole runs: a graph and a recipe in, a run folder out."""

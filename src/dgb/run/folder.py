@@ -1,0 +1,90 @@
+"""The run folder: recipe, metrics, model, embeddings and scores, each file written whole."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dgb.cookbook import load_recipe, to_toml
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+from dgb.model.encoder import Encoder
+from dgb.recipe import Recipe
+from dgb.train.checkpoint import read_tensors, write_tensors
+
+FORMAT = 1  # of model.safetensors
+RECIPE, MODEL, SCORES = "recipe.toml", "model.safetensors", "scores.json"
+EMBEDDINGS = "embeddings.parquet"
+
+
+def make_folder(folder: Path, recipe: Recipe) -> None:
+    """Make a run folder with its resolved recipe; one that another run lives in is refused."""
+    if (folder / RECIPE).exists():
+        raise DGBError(
+            f"{folder} holds a run already; go on with it by `dgb train --resume {folder}`, "
+            "or choose another --out"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / RECIPE, to_toml(recipe))
+    except OSError as error:
+        raise DGBError(
+            f"cannot write to {folder}: {error.strerror}; choose another --out"
+        ) from error
+
+
+def read_recipe(folder: Path) -> Recipe:
+    """Return the recipe of a run folder."""
+    if not (folder / RECIPE).exists():
+        raise DGBError(f"{folder} is not a run folder: it has no {RECIPE}")
+    return load_recipe(folder / RECIPE)
+
+
+def save_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write the online encoder, which is all that is kept of the model."""
+    write_tensors(folder / MODEL, encoder.state_dict(), {"format": str(FORMAT)})
+
+
+def load_encoder(folder: Path, recipe: Recipe, device: torch.device) -> Encoder:
+    """Return the trained encoder of a run folder."""
+    if not (folder / MODEL).exists():
+        raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
+    tensors, metadata = read_tensors(folder / MODEL)
+    if int(metadata.get("format", 0)) > FORMAT:
+        raise DGBError(f"{folder / MODEL} was written by a newer version of dgb; upgrade dgb")
+    num_features = tensors["weights.0"].shape[0] if "weights.0" in tensors else 1
+    encoder = Encoder(num_features, recipe.encoder, torch.Generator())
+    try:
+        encoder.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
+    return encoder.to(device)
+
+
+def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
+    """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = pa.array(node_ids.tolist() if node_ids.dtype == object else node_ids)
+    flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
+    vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
+    part = path.with_name(path.name + ".part")
+    parquet.write_table(pa.table({"node_id": ids, "embedding": vectors}), part)
+    part.replace(path)
+    if npy:
+        np.save(path.with_suffix(".npy"), z, allow_pickle=False)
+
+
+def write_json(path: Path, values: Any) -> None:
+    """Write JSON atomically."""
+    write_text(path, json.dumps(values, indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, "utf-8")
+    part.replace(path)

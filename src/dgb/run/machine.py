@@ -1,0 +1,83 @@
+"""The machine a run happens on: device, threads, generators, memory and versions."""
+
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dgb.errors import DGBError
+
+PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of a recipe; auto is a CUDA GPU where there is one, else the CPU."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise DGBError("train.device is cuda, but torch finds no CUDA GPU; use train.device=cpu")
+    if name == "mps" and not torch.backends.mps.is_available():
+        raise DGBError("train.device is mps, but torch finds no Apple GPU; use train.device=cpu")
+    return torch.device(name)
+
+
+def set_threads(count: int) -> None:
+    """Let torch use this many CPU threads; 0 leaves its own choice."""
+    if count:
+        torch.set_num_threads(count)
+
+
+def generators(seed: int, device: torch.device) -> tuple[torch.Generator, torch.Generator]:
+    """Return two independent generators: of the weights, and of masks and batches."""
+    for_weights, for_masks = np.random.SeedSequence(seed).generate_state(2, np.uint32)
+    weights = torch.Generator().manual_seed(int(for_weights))
+    return weights, torch.Generator(device).manual_seed(int(for_masks))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python, this package and what its numbers depend on."""
+    found = {"python": platform.python_version(), "dgb": version("deep-graph-bootstrapping")}
+    return found | {name: version(name) for name in PACKAGES}
+
+
+def git_hash() -> str | None:
+    """Return the commit of the checkout this code runs from, or None for an installed package."""
+    here = Path(__file__)
+    try:
+        # An environment may lie inside somebody else's repository: only a tracked file counts.
+        _git(here.parent, "ls-files", "--error-unmatch", here.name)
+        commit = _git(here.parent, "rev-parse", "HEAD")
+        return commit + ("-changed" if _git(here.parent, "status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def peak_mb() -> float | None:
+    """Return the most memory this process has held so far, in MB; None where it cannot be told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def devices() -> dict[str, Any]:
+    """Return the devices torch can use here."""
+    gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    return {
+        "cpu threads": torch.get_num_threads(),
+        "cuda": ", ".join(gpus) or "none",
+        "mps": "yes" if torch.backends.mps.is_available() else "none",
+    }

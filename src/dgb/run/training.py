@@ -1,0 +1,105 @@
+"""One training: from a graph to embeddings, and to a run folder with its scores."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dgb.cookbook import recipe_hash
+from dgb.data.graph import Array, Graph
+from dgb.errors import DGBError
+from dgb.evaluate.scores import score_embeddings
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.embed import embed
+from dgb.model.encoder import Encoder
+from dgb.recipe import Recipe
+from dgb.run import folder as files
+from dgb.run.machine import choose_device, generators, git_hash, peak_mb, set_threads, versions
+from dgb.train import checkpoint
+from dgb.train.loop import fit
+from dgb.train.monitor import effective_rank
+from dgb.views.inputs import Inputs, make_inputs, view_sampler
+from dgb.views.operators import row_normalise
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained encoder beside its untrained self's embeddings, and what it was trained on."""
+
+    encoder: Encoder
+    inputs: Inputs
+    untrained: Array  # [num_nodes, width], of the encoder before its first step
+    seconds: float
+
+    def embeddings(self, operator: str) -> Array:
+        """Return the representations of the training graph."""
+        return embed(self.encoder, self.inputs, operator).cpu().numpy()
+
+
+def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Trained:
+    """Train DGB on a graph; with a folder, go on from the checkpoint in it if there is one."""
+    check_recipe(recipe)
+    set_threads(recipe.train.threads)
+    device = choose_device(recipe.train.device)
+    for_weights, for_masks = generators(recipe.train.seed, device)
+    start = time.perf_counter()
+    inputs = make_inputs(graph, recipe, device)
+    model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
+    untrained = embed(model.encoder, inputs, recipe.embed.operator).cpu().numpy()
+    fit(model, view_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
+    return Trained(model.encoder, inputs, untrained, time.perf_counter() - start)
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse settings that do not go together."""
+    if recipe.encoder.layers > 1 and (recipe.train.batch_size or recipe.train.order == "propagate"):
+        raise DGBError(
+            "train.batch_size and train.order=propagate need encoder.layers=1: rows of P X̃ are "
+            "independent of each other, rows of a second layer are not"
+        )
+    if recipe.train.batch_size == 1 and recipe.heads.batch_norm:
+        raise DGBError(
+            "train.batch_size must be 0 or at least 2: BatchNorm needs more than one row"
+        )
+    if recipe.train.batch_size and recipe.train.order == "transform":
+        raise DGBError("train.batch_size needs train.order=auto or propagate, not transform")
+
+
+def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """Train into a run folder: model, embeddings and scores; return the scores."""
+    trained = train_encoder(graph, recipe, folder)
+    z = trained.embeddings(recipe.embed.operator)
+    files.save_encoder(trained.encoder, folder)
+    files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
+    scores = describe(graph, recipe) | {
+        "seconds": round(trained.seconds, 2),
+        "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
+    }
+    if graph.labels is not None:
+        seed = recipe.train.seed
+        scores["dgb"] = score_embeddings(z, graph, recipe.probe, seed)
+        scores["random"] = score_embeddings(trained.untrained, graph, recipe.probe, seed)
+        scores["raw"] = score_raw(graph, recipe)
+    scores["peak_mb"] = peak_mb()
+    files.write_json(folder / files.SCORES, scores)
+    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
+    return scores
+
+
+def score_raw(graph: Graph, recipe: Recipe) -> dict[str, Any]:
+    """Return the scores of the features as they are, row-normalised where the recipe does so."""
+    x = row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
+    return score_embeddings(x, graph, recipe.probe, recipe.train.seed)
+
+
+def describe(graph: Graph, recipe: Recipe) -> dict[str, Any]:
+    """Return what a result has to carry so that it can be measured again."""
+    return {
+        "graph": graph.name,
+        "recipe": recipe_hash(recipe),
+        "seed": recipe.train.seed,
+        "git": git_hash(),
+        "versions": versions(),
+    }

@@ -1,0 +1,136 @@
+"""The command line as a user types it, on a small graph file."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from dgb.cli import main
+from dgb.data.graph import Graph
+from dgb.data.npz import write_npz
+
+SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]
+SMALL += ["--set", "train.epochs=6"]
+
+
+@pytest.fixture
+def graph_file(blocks: Graph, tmp_path: Path) -> str:
+    path = tmp_path / "blocks.npz"
+    write_npz(path, blocks)
+    return str(path)
+
+
+def vectors(path: Path) -> tuple[list[str], np.ndarray]:  # type: ignore[type-arg]
+    table = parquet.read_table(path)
+    return table["node_id"].to_pylist(), np.array(table["embedding"].to_pylist(), np.float32)
+
+
+def test_train_writes_a_whole_run_folder(
+    graph_file: str, blocks: Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    assert main(["train", graph_file, "--out", str(run), *SMALL, "--set", "embed.npy=true"]) == 0
+    files = {"recipe.toml", "metrics.jsonl", "model.safetensors", "scores.json"}
+    assert {f.name for f in run.iterdir()} == files | {"embeddings.parquet", "embeddings.npy"}
+    ids, z = vectors(run / "embeddings.parquet")
+    assert ids == list(blocks.node_ids) and z.shape == (90, 8)
+    np.testing.assert_array_equal(np.load(run / "embeddings.npy"), z)
+    scores = json.loads((run / "scores.json").read_text())
+    assert scores["seed"] == 0 and "torch" in scores["versions"] and "git" in scores
+    for system in ("dgb", "random", "raw"):
+        assert 0 <= scores[system]["probe"]["test"] <= 1
+    printed = capsys.readouterr().out
+    assert str(run / "embeddings.parquet") in printed and "untrained GCN" in printed
+
+
+def test_embed_gives_the_same_vectors_again(graph_file: str, tmp_path: Path) -> None:
+    run, again = tmp_path / "run", tmp_path / "again.parquet"
+    assert main(["train", graph_file, "--out", str(run), *SMALL]) == 0
+    assert main(["embed", str(run), "--out", str(again)]) == 0
+    np.testing.assert_array_equal(vectors(again)[1], vectors(run / "embeddings.parquet")[1])
+    assert main(["embed", str(run), graph_file, "--operator", "diff", "--out", str(again)]) == 0
+    assert not np.allclose(vectors(again)[1], vectors(run / "embeddings.parquet")[1])
+
+
+def test_an_unfinished_run_resumes_to_the_same_vectors(graph_file: str, tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    checkpoint = ["--set", "train.checkpoint_every=2"]
+    assert main(["train", graph_file, "--out", str(whole), *SMALL, *checkpoint]) == 0
+    short = ["--set", "train.epochs=4", "--set", "train.learning_rate=nan"]
+    assert main(["train", graph_file, "--out", str(cut), *SMALL, *short]) == 2
+    assert not cut.exists()  # a refused setting leaves nothing behind
+    from dgb.run import training
+
+    recipe = training.files.read_recipe(whole)
+    training.files.make_folder(cut, recipe)
+    assert main(["embed", str(cut)]) == 2
+    assert main(["train", "--resume", str(cut)]) == 0
+    first, second = (vectors(run / "embeddings.parquet")[1] for run in (whole, cut))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_folder_in_use_is_not_overwritten(
+    graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", graph_file, "--out", str(tmp_path / "run"), *SMALL]) == 0
+    assert main(["train", graph_file, "--out", str(tmp_path / "run"), *SMALL]) == 2
+    assert "--resume" in capsys.readouterr().err
+
+
+def test_evaluate_reports_over_trainings_and_resumes(
+    graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", graph_file, "--out", str(tmp_path / "eval"), *SMALL, "--runs"]
+    assert main([*words, "2"]) == 0
+    first = (tmp_path / "eval" / "runs.jsonl").read_text()
+    assert main([*words, "3"]) == 0
+    lines = [json.loads(t) for t in (tmp_path / "eval" / "runs.jsonl").read_text().splitlines()]
+    assert [line["seed"] for line in lines] == [0, 1, 2]
+    assert (tmp_path / "eval" / "runs.jsonl").read_text().startswith(first)
+    printed = capsys.readouterr().out
+    tests = [100 * line["dgb"]["probe"]["test"] for line in lines]
+    assert f"{np.mean(tests):.1f} ± {np.std(tests, ddof=1):.1f}" in printed
+    assert main([*words, "1", "--set", "train.decay=0.3"]) == 0  # another recipe runs again
+    assert len((tmp_path / "eval" / "runs.jsonl").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "corra"], "cora"),
+        (["train"], "--resume RUN"),
+        (["train", "cora", "--set", "train.decoy=1"], "train.decoy"),
+        (["train", "cora", "--recipe", "none.toml"], "none.toml"),
+        (["train", "nowhere/graph.npz"], "graph.npz"),
+        (["train", "--resume", "nowhere"], "not a run folder"),
+        (["embed", "nowhere"], "not a run folder"),
+        (["train", "citeseer", "--offline"], "offline"),
+        (["data", "check", "nowhere.npz"], "nowhere.npz"),
+        (["evaluate", "cora", "--runs", "0"], "--runs"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DGB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("DGB_DATA", raising=False)
+    assert main(words) == 2
+    error = capsys.readouterr().err.strip()
+    assert message in error and error.startswith("dgb: ") and "\n" not in error
+    assert not (tmp_path / "runs").exists()
+
+
+def test_data_and_info_answer(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "list"]) == 0
+    assert main(["data", "check", graph_file]) == 0
+    assert main(["data", "fetch", "cora"]) == 0
+    assert main(["info"]) == 0
+    printed = capsys.readouterr().out
+    assert "citeseer" in printed and "homophily" in printed and "torch" in printed

@@ -1,0 +1,46 @@
+"""A module imports from its own stage and from those before it, never from a later one."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "dgb"
+STAGES = [
+    ["errors", "settings", "progress"],
+    ["recipe", "cookbook"],
+    ["data"],
+    ["views"],
+    ["model"],
+    ["train"],
+    ["evaluate"],
+    ["run"],
+    ["estimator"],
+    ["commands"],
+    ["cli"],
+]
+STAGE = {name: number for number, names in enumerate(STAGES) for name in names}
+
+
+def imported_stages(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("dgb"):
+            words = node.module.split(".")
+            found |= {words[1]} if len(words) > 1 else {alias.name for alias in node.names}
+    return found
+
+
+def test_imports_point_one_way() -> None:
+    for path in SOURCE.rglob("*.py"):
+        own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for other in imported_stages(path):
+            # cli starts commands by name, after --help had its chance.
+            assert STAGE[other] <= STAGE[own] or own == "cli", f"{path.name} imports {other}"
+
+
+def test_help_and_import_do_not_load_torch() -> None:
+    code = "import sys, dgb, dgb.cli; dgb.cli.make_parser(); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
