@@ -34,8 +34,8 @@ class Heads:
     projector: str = setting(
         "mlp", "none is the paper's 'without projection'", among=("mlp", "none")
     )
-    hidden: int = setting(512, "width of the hidden layer", low=1)
-    width: int = setting(512, "columns of a projection", low=1)
+    hidden: int = setting(256, "width of the hidden layer", low=1)
+    width: int = setting(256, "columns of a projection", low=1)
     activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
     batch_norm: bool = setting(
         True, "BatchNorm after the first linear map; without it runs collapse"

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.bootstrap import Bootstrap
+from dgb.model.heads import predict
+from dgb.model.layers import PReLU
 from dgb.model.loss import symmetric_loss
 from dgb.views.inputs import make_inputs, view_sampler
 from dgb.views.view import View
@@ -95,6 +97,33 @@ def test_without_projection_predicts_representations(blocks: Graph) -> None:
     assert isinstance(model.projector, nn.Identity)
     assert outputs.prediction1.shape == outputs.projection2.shape == (blocks.num_nodes, 8)
     assert torch.equal(outputs.projection1, model.target_encoder(view1))
+
+
+@pytest.mark.parametrize("sets", [[], ["heads.batch_norm=false"], ["heads.hidden=100"]])
+def test_merging_the_middle_maps_changes_no_prediction(blocks: Graph, sets: list[str]) -> None:
+    model, view1, _ = make_model(blocks, *sets)
+    h = model.encoder(view1)
+    results = []
+    for prediction in (
+        predict(model.projector, model.predictor, h),
+        model.predictor(model.projector(h)),
+    ):
+        learnt = [*model.projector.parameters(), *model.predictor.parameters()]
+        grads = torch.autograd.grad(prediction.square().sum(), learnt, retain_graph=True)
+        results.append((prediction, *grads))
+    torch.testing.assert_close(results[0], results[1], atol=1e-4, rtol=1e-4)
+
+
+def test_our_prelu_is_torch_s() -> None:
+    ours, theirs = PReLU(), nn.PReLU()
+    x = torch.randn(50, 7, requires_grad=True)
+    for slope in (0.25, -0.3, 1.0):
+        results = []
+        for prelu in (ours, theirs):
+            nn.init.constant_(prelu.weight, slope)
+            y = prelu(x)
+            results.append((y, *torch.autograd.grad((y**3).sum(), [x, prelu.weight])))
+        torch.testing.assert_close(results[0], results[1])
 
 
 def test_without_batch_norm_there_is_none(blocks: Graph) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.model.encoder import Encoder
-from dgb.model.heads import make_predictor, make_projector
+from dgb.model.heads import make_predictor, make_projector, predict
 from dgb.recipe import Recipe
 from dgb.views.view import View
 
@@ -44,8 +44,8 @@ class Bootstrap(nn.Module):
     def forward(self, view1: View, view2: View) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
         representation1 = self.encoder(view1)
-        prediction1 = self.predictor(self.projector(representation1))
-        prediction2 = self.predictor(self.projector(self.encoder(view2)))
+        prediction1 = predict(self.projector, self.predictor, representation1)
+        prediction2 = predict(self.projector, self.predictor, self.encoder(view2))
         with torch.no_grad():
             projection1 = self.target_projector(self.target_encoder(view1))
             projection2 = self.target_projector(self.target_encoder(view2))

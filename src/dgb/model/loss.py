@@ -1,5 +1,6 @@
 """The regression loss between predictions and projections, Eq. 8–10."""
 
+import torch
 from torch import Tensor
 
 from dgb.model.bootstrap import Outputs
@@ -7,9 +8,13 @@ from dgb.model.layers import l2_normalise
 
 
 def regression_loss(prediction: Tensor, projection: Tensor) -> Tensor:
-    """Return ‖q̄(z) − z̄′‖², Eq. 10, as the mean over nodes: 0 when equal, 4 when opposite."""
-    difference = l2_normalise(prediction) - l2_normalise(projection)
-    return difference.square().sum(dim=1).mean()
+    """Return ‖q̄(z) − z̄′‖², Eq. 10, as the mean over nodes: 0 when equal, 4 when opposite.
+
+    It is computed as 2 − 2 q̄·z̄′, which is the same for vectors of length one, in half the time.
+    """
+    length = torch.linalg.vector_norm(prediction, dim=1).clamp_min(1e-12)
+    cosine: Tensor = torch.linalg.vecdot(prediction, l2_normalise(projection)) / length
+    return (2 - 2 * cosine).mean()
 
 
 def symmetric_loss(outputs: Outputs) -> Tensor:

@@ -62,7 +62,8 @@ def fit(
 
 def _adam(model: Bootstrap, recipe: Train) -> torch.optim.Optimizer:
     online = [p for p in model.parameters() if p.requires_grad]
-    return torch.optim.Adam(online, recipe.learning_rate, weight_decay=recipe.weight_decay)
+    rate, weight_decay = recipe.learning_rate, recipe.weight_decay
+    return torch.optim.Adam(online, rate, weight_decay=weight_decay, fused=True)
 
 
 def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[str, Any]:

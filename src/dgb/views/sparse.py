@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from scipy import sparse
-from torch import Tensor
+from torch import Tensor, nn
 
 
 class Operator(Protocol):
@@ -43,6 +43,16 @@ class Pattern:
                 self.crow, self.col, values, size=self.shape, check_invariants=False
             )
 
+    @property
+    def has_values(self) -> Tensor:
+        """Whether each row has a non-zero."""
+        return self.crow[1:] > self.crow[:-1]
+
+    def select(self, kept: Tensor, count_before: Tensor) -> "Pattern":
+        """Return the pattern with the non-zeros at the places `kept` alone."""
+        crow = count_before.index_select(0, self.crow)
+        return Pattern(crow, self.col.index_select(0, kept), self.shape)
+
     def to(self, device: torch.device) -> "Pattern":
         """Return the pattern on another device."""
         return Pattern(self.crow.to(device), self.col.to(device), self.shape)
@@ -76,18 +86,36 @@ class SparseMatrix:
         """Return the product with a block of columns."""
         if dense.device.type == "mps":  # no CSR product there
             return scatter_product(self.pattern, self.values, dense)
-        return self.csr @ dense
+        return _csr_product(self.csr, dense)
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:
         """Return the product of the transpose with a block of columns."""
         if dense.device.type == "mps":
             values = self.values if self.order is None else self.values[self.order]
             return scatter_product(self.transposed, values, dense)
-        return self.csr_transposed @ dense
+        return _csr_product(self.csr_transposed, dense)
 
     def with_values(self, values: Tensor) -> "SparseMatrix":
         """Return a matrix with the same non-zero places and other values."""
         return replace(self, values=values)
+
+    def without_zeros(self) -> "SparseMatrix":
+        """Return the matrix without the stored zeros that dropout leaves behind."""
+        return self._select(self.values != 0)
+
+    def with_columns(self, is_wanted: Tensor) -> "SparseMatrix":
+        """Return the matrix with some of its columns alone; the others become empty."""
+        return self._select(is_wanted.index_select(0, self.pattern.col))
+
+    def _select(self, keep: Tensor) -> "SparseMatrix":
+        assert self.order is not None, "a part of a symmetric matrix is not symmetric"
+        kept, count = keep.nonzero()[:, 0], _count_before(keep)
+        keep_transposed = keep.index_select(0, self.order)
+        kept_transposed = keep_transposed.nonzero()[:, 0]
+        order = count.index_select(0, self.order.index_select(0, kept_transposed))
+        transposed = self.transposed.select(kept_transposed, _count_before(keep_transposed))
+        values = self.values.index_select(0, kept)
+        return SparseMatrix(self.pattern.select(kept, count), transposed, order, values)
 
     def dense(self) -> Tensor:
         """Return the matrix as an ordinary tensor."""
@@ -114,8 +142,13 @@ def sparse_matrix(matrix: Any, *, is_symmetric: bool = False) -> SparseMatrix:
         (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
     )
     transposed = sparse.csr_array(numbered.T)
-    order = torch.from_numpy(np.array(transposed.data, dtype=np.int64))
+    order = torch.from_numpy(np.array(transposed.data)).to(pattern.col.dtype)
     return SparseMatrix(pattern, _pattern(transposed), order, values)
+
+
+def _count_before(keep: Tensor) -> Tensor:
+    """Return how many are kept before each place, and in all."""
+    return nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))
 
 
 def _pattern(matrix: Any) -> Pattern:
@@ -123,6 +156,12 @@ def _pattern(matrix: Any) -> Pattern:
     index = torch.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else torch.int64
     crow, col = (torch.from_numpy(np.array(a)).to(index) for a in (matrix.indptr, matrix.indices))
     return Pattern(crow, col, (int(matrix.shape[0]), int(matrix.shape[1])))
+
+
+def _csr_product(csr: Tensor, dense: Tensor) -> Tensor:
+    # Written into fresh memory: csr @ dense would first fill it with zeros and then copy it.
+    out = dense.new_empty(csr.shape[0], dense.shape[1])
+    return torch.addmm(out, csr, dense, beta=0, out=out)
 
 
 def scatter_product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:

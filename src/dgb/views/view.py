@@ -48,13 +48,29 @@ class View:
     x: Features  # [num_nodes, num_features]
     operator: Operator
     propagated: Tensor | None = None  # [num_nodes, num_features]
+    reach: Operator | None = None  # the operator without the columns that meet empty rows of X̃
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
         if self.propagated is not None:
             return self.propagated @ weight
         inner = product(self.x, weight) if isinstance(self.x, SparseMatrix) else self.x @ weight
-        return product(self.operator, inner)
+        return product(self.reach or self.operator, inner)
+
+    def compact(self) -> "View":
+        """Return the view without the zeros that dropout left, which products would multiply."""
+        if not isinstance(self.x, SparseMatrix):
+            return self
+        x, reach = self.x.without_zeros(), self.operator
+        has_values = x.pattern.has_values
+        # Finding the columns costs about as much as multiplying a fifth of them.
+        if (
+            isinstance(reach, SparseMatrix)
+            and reach.order is not None
+            and has_values.float().mean() < 0.8
+        ):
+            reach = reach.with_columns(has_values)
+        return replace(self, x=x, reach=reach)
 
     def propagate(self) -> "View":
         """Return the view with P X̃ computed."""
@@ -83,7 +99,9 @@ def make_view(
     for name, drop_rate in spec.nodes:
         x = drop[name](x, drop_rate, generator)
     view = View(x, operators[spec.operator])
-    return view.propagate() if propagate else view
+    if propagate:
+        return view.propagate()
+    return view.compact() if spec.nodes else view
 
 
 def propagates_first(x: Features, operator: Operator, width: int) -> bool:
