@@ -1,0 +1,145 @@
+"""One training step: ours against its own dense products, and against a plain PyG version."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch_geometric.utils import from_scipy_sparse_matrix
+
+from dgb.cookbook import load_recipe
+from dgb.data.graph import Graph
+from dgb.data.load import load_graph
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import symmetric_loss
+from dgb.recipe import Recipe
+from dgb.run.machine import generators
+from dgb.train.checkpoint import State
+from dgb.train.loop import _adam, _epoch
+from dgb.views.inputs import Inputs, make_inputs, view_sampler
+from dgb.views.operators import make_diff
+from dgb.views.sparse import SparseMatrix
+from reference import PlainDGB, augmented
+
+CPU = torch.device("cpu")
+WIDE = ["encoder.width=512", "heads.hidden=512", "heads.width=512", "train.monitor_every=1000000"]
+DIFFUSIONS = {
+    "PPR to 1e-3": ["diffusion.error=1e-3"],
+    "PPR top-128": ["diffusion.top_k=128"],
+    "PPR to 1e-6": ["diffusion.error=1e-6"],
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One graph with one recipe, ready to step."""
+
+    graph: Graph
+    recipe: Recipe
+    inputs: Inputs
+    state: State
+
+
+def make_setup(name: str, sets: list[str]) -> Setup:
+    """Prepare a model and its optimiser on a named graph."""
+    graph = load_graph(name)
+    recipe = load_recipe("default", [*WIDE, *sets])
+    inputs = make_inputs(graph, recipe, CPU)
+    for_weights, for_masks = generators(0, CPU)
+    model = Bootstrap(graph.num_features, recipe, for_weights)
+    return Setup(graph, recipe, inputs, State(model, _adam(model, recipe.train), for_masks))
+
+
+def our_step(setup: Setup) -> Callable[[], object]:
+    """Return a function that trains one epoch the way `dgb train` does."""
+    draw = view_sampler(setup.inputs, setup.recipe, setup.state.generator)
+    return lambda: _epoch(setup.state, draw, setup.recipe.train, symmetric_loss)
+
+
+def floor(setup: Setup, *, merged: bool = True) -> Callable[[], object]:
+    """Return a function that computes the step's dense products and nothing else.
+
+    Per view: the linear maps of the online heads, each forward, to its weight and to its input, and
+    two of the target's, forward. As the equations stand there are four such maps (not merged); our
+    step multiplies the weights of the middle two first. X W is a sparse product on these graphs.
+    """
+    n, w = setup.graph.num_nodes, setup.recipe.heads.width
+    rows, weight = torch.randn(n, w), torch.randn(w, w)
+
+    def products() -> None:
+        for _ in range(2):
+            for _ in range(3 if merged else 4):
+                rows @ weight
+                rows.T @ rows
+                rows @ weight.T
+            for _ in range(3 if merged else 0):
+                weight @ weight
+            for _ in range(2):
+                rows @ weight
+
+    return products
+
+
+def plain(setup: Setup) -> PlainDGB:
+    """Return the plain PyG version with the same weights and a dense S."""
+    edge_index, _ = from_scipy_sparse_matrix(setup.graph.adjacency)
+    diffusion = make_diff(setup.graph.adjacency, setup.recipe.diffusion)
+    s = diffusion.multiply(torch.eye(setup.graph.num_nodes))
+    return PlainDGB(setup.state.model, edge_index, s)
+
+
+def plain_step(setup: Setup, reference: PlainDGB) -> Callable[[], object]:
+    """Return a function that draws masks on dense features and takes a plain step."""
+    x = _dense(setup)
+    nfd, nd = setup.recipe.view1.nfd_drop_rate, setup.recipe.view2.nd_drop_rate
+    decay = setup.recipe.train.decay
+    return lambda: reference.step(*augmented(x, nfd, nd), decay)
+
+
+def loss_difference(setup: Setup, reference: PlainDGB, steps: int = 5) -> float:
+    """Return the largest difference of losses over steps with the same weights and masks."""
+    recipe, state = setup.recipe.train, setup.state
+    draw = view_sampler(setup.inputs, setup.recipe, state.generator)
+    worst = 0.0
+    for _ in range(steps):
+        views = draw()
+        ours = _epoch(state, lambda views=views: views, recipe, symmetric_loss)["loss"]  # type: ignore[misc]
+        x1, x2 = (v.x.dense() if isinstance(v.x, SparseMatrix) else v.x for v in views)
+        worst = max(worst, abs(ours - reference.step(x1, x2, recipe.decay)))
+    return worst
+
+
+def milliseconds(steps: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the median time of each step, taken in turns so that all share the machine's moods."""
+    times: dict[str, list[float]] = {name: [] for name in steps}
+    for turn in range(rounds + 2):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            if turn >= 2:  # the first two warm the caches
+                times[name].append(time.perf_counter() - start)
+    return {name: 1000 * float(np.median(t)) for name, t in times.items()}
+
+
+def measure(name: str, rounds: int) -> dict[str, float]:
+    """Return all times of one graph in ms, the ratios, and the check of the losses."""
+    setups = {title: make_setup(name, sets) for title, sets in DIFFUSIONS.items()}
+    differences = {}
+    for title in ("PPR top-128", "PPR to 1e-6"):
+        exact = make_setup(name, DIFFUSIONS[title])
+        reference = plain(exact)
+        differences[f"loss difference, {title}"] = loss_difference(exact, reference)
+    steps = {title: our_step(setup) for title, setup in setups.items()}
+    steps |= {"floor": floor(exact), "floor, maps not merged": floor(exact, merged=False)}
+    steps["plain PyG"] = plain_step(exact, reference)
+    result = milliseconds(steps, rounds)
+    for title in DIFFUSIONS:
+        result[f"{title} / floor"] = result[title] / result["floor"]
+        result[f"plain PyG / {title}"] = result["plain PyG"] / result[title]
+    return {key: round(value, 3) for key, value in result.items()} | differences
+
+
+def _dense(setup: Setup) -> torch.Tensor:
+    x = setup.inputs.x
+    return x.dense() if isinstance(x, SparseMatrix) else x
