@@ -1,6 +1,8 @@
 """The command line as a user types it, on a small graph file."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,9 @@ import pytest
 from pyarrow import parquet
 
 from dgb.cli import main
-from dgb.data.graph import Graph
+from dgb.data.graph import Array, Graph
 from dgb.data.npz import write_npz
+from dgb.train import loop
 
 SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]
 SMALL += ["--set", "train.epochs=6"]
@@ -22,7 +25,7 @@ def graph_file(blocks: Graph, tmp_path: Path) -> str:
     return str(path)
 
 
-def vectors(path: Path) -> tuple[list[str], np.ndarray]:  # type: ignore[type-arg]
+def vectors(path: Path) -> tuple[list[str], Array]:
     table = parquet.read_table(path)
     return table["node_id"].to_pylist(), np.array(table["embedding"].to_pylist(), np.float32)
 
@@ -54,21 +57,37 @@ def test_embed_gives_the_same_vectors_again(graph_file: str, tmp_path: Path) -> 
     assert not np.allclose(vectors(again)[1], vectors(run / "embeddings.parquet")[1])
 
 
-def test_an_unfinished_run_resumes_to_the_same_vectors(graph_file: str, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
+    graph_file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    checkpoint = ["--set", "train.checkpoint_every=2"]
-    assert main(["train", graph_file, "--out", str(whole), *SMALL, *checkpoint]) == 0
-    short = ["--set", "train.epochs=4", "--set", "train.learning_rate=nan"]
-    assert main(["train", graph_file, "--out", str(cut), *SMALL, *short]) == 2
-    assert not cut.exists()  # a refused setting leaves nothing behind
-    from dgb.run import training
+    assert main(["train", graph_file, "--out", str(whole), *SMALL]) == 0
+    real, calls = loop._epoch, []
 
-    recipe = training.files.read_recipe(whole)
-    training.files.make_folder(cut, recipe)
+    def pressing(*arguments: object) -> object:
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loop, "_epoch", pressing)
+    assert main(["train", graph_file, "--out", str(cut), *SMALL]) == 130
+    assert f"dgb train --resume {cut}" in capsys.readouterr().err
     assert main(["embed", str(cut)]) == 2
     assert main(["train", "--resume", str(cut)]) == 0
+    assert len(calls) == 6  # three epochs before and three after
     first, second = (vectors(run / "embeddings.parquet")[1] for run in (whole, cut))
     np.testing.assert_array_equal(first, second)
+
+
+def test_a_refused_setting_leaves_nothing_behind(graph_file: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for wrong in ("train.learning_rate=nan", "view1.augment=adj", "train.batch_size=1"):
+        assert main(["train", graph_file, "--out", str(run), *SMALL, "--set", wrong]) == 2
+        assert not run.exists()
 
 
 def test_a_folder_in_use_is_not_overwritten(

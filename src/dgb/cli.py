@@ -19,7 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dgb: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("dgb: stopped; what was finished is kept", file=sys.stderr)
         return 130
     return 0
 

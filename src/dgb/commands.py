@@ -12,6 +12,7 @@ from dgb.data.graph import Graph
 from dgb.data.load import fetch_dataset, list_datasets, load_graph
 from dgb.data.sources import cache_folder
 from dgb.errors import DGBError
+from dgb.progress import say
 from dgb.recipe import Recipe
 
 
@@ -19,7 +20,7 @@ def train(options: Namespace) -> None:
     """Train once into a run folder, or go on with one."""
     from dgb.run import folder as files
     from dgb.run.repeat import scores_table
-    from dgb.run.training import train_run
+    from dgb.run.training import check_recipe, train_run
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
@@ -30,10 +31,15 @@ def train(options: Namespace) -> None:
     else:
         graph = _graph(options.graph, options)
         recipe = _recipe(options, graph)
+        check_recipe(recipe)
         folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
         files.make_folder(folder, recipe)
     print(f"{_describe(graph)} → {folder}")
-    scores = train_run(graph, recipe, folder)
+    try:
+        scores = train_run(graph, recipe, folder)
+    except KeyboardInterrupt:
+        say(f"dgb: stopped; go on with `dgb train --resume {folder}`")
+        raise
     if "dgb" in scores:
         print(f"\n{scores_table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")

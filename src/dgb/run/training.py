@@ -21,7 +21,8 @@ from dgb.train import checkpoint
 from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
 from dgb.views.inputs import Inputs, make_inputs, view_sampler
-from dgb.views.operators import row_normalise
+from dgb.views.operators import row_normalise, theta
+from dgb.views.view import parse_view
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,10 @@ def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> T
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Refuse settings that do not go together."""
+    """Refuse settings that make no sense or do not go together."""
+    parse_view(recipe.view1)
+    parse_view(recipe.view2)
+    theta(recipe.diffusion)
     if recipe.encoder.layers > 1 and (recipe.train.batch_size or recipe.train.order == "propagate"):
         raise DGBError(
             "train.batch_size and train.order=propagate need encoder.layers=1: rows of P X̃ are "
