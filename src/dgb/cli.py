@@ -33,7 +33,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_embed(verbs)
     _add_evaluate(verbs)
     _add_data(verbs)
-    verbs.add_parser("info", help="versions, devices, recipes and folders")
+    info = verbs.add_parser("info", help="versions and devices, or all settings of a recipe")
+    info.add_argument("recipe", nargs="?", help="a name or a .toml file")
     return parser
 
 

@@ -2,7 +2,7 @@
 
 import time
 from argparse import Namespace
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +90,16 @@ def data(options: Namespace) -> None:
         print(fetch_dataset(options.graph, **_data_options(options)) or "bundled: nothing to fetch")
     else:
         for name, value in check_graph(_graph(options.graph, options)).items():
-            print(f"{name:24}{value}")
+            print(f"{name.replace('_', ' '):24}{_readable(value)}")
 
 
-def info(_options: Namespace) -> None:
-    """Print versions, devices, recipes and folders."""
+def info(options: Namespace) -> None:
+    """Print versions, devices, recipes and folders, or every setting of one recipe."""
     from dgb.run.machine import devices, git_hash, versions
 
+    if options.recipe:
+        print("\n".join(setting_lines(load_recipe(options.recipe))))
+        return
     facts = versions() | {"git": git_hash() or "no checkout"} | devices()
     facts |= {"recipes": ", ".join(recipe_names()), "cache": str(cache_folder())}
     for name, value in facts.items():
@@ -118,6 +121,27 @@ def _recipe(options: Namespace, graph: Graph) -> Recipe:
     if options.seed is not None:
         overrides.append(f"train.seed={options.seed}")
     return load_recipe(options.recipe or named, overrides)
+
+
+def setting_lines(recipe: Recipe) -> list[str]:
+    """Return every setting of a recipe with its value and its line of documentation."""
+    sections = [(field.name, getattr(recipe, field.name)) for field in fields(recipe)]
+    return [
+        f"{f'{name}.{f.name}':26}{_readable(getattr(section, f.name)):12}  {f.metadata['doc']}"
+        + (f" ({' | '.join(f.metadata['among'])})" if f.metadata["among"] else "")
+        for name, section in sections
+        for f in fields(section)
+    ]
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_readable(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(_readable(part) for part in value)
+    return str(value)
 
 
 def _describe(graph: Graph) -> str:

@@ -31,9 +31,7 @@ class Encoder:
 class Heads:
     """Projector and predictor, two multilayer perceptrons of the same shape."""
 
-    projector: str = setting(
-        "mlp", "none is the paper's 'without projection'", among=("mlp", "none")
-    )
+    projector: str = setting("mlp", "none: the paper's ablation", among=("mlp", "none"))
     hidden: int = setting(256, "width of the hidden layer", low=1)
     width: int = setting(256, "columns of a projection", low=1)
     activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
@@ -73,9 +71,13 @@ class Train:
     learning_rate: float = setting(1e-3, "of Adam", low=0)
     weight_decay: float = setting(0.0, "of Adam", low=0)
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
-    target_start: str = setting("copy", "of the online network's", among=("copy", "independent"))
+    target_start: str = setting(
+        "copy", "how ξ starts: as θ or drawn anew", among=("copy", "independent")
+    )
     batch_size: int = setting(0, "nodes a step; 0 takes all at once", low=0)
-    order: str = setting("auto", "P(XW) or (PX)W", among=("auto", "transform", "propagate"))
+    order: str = setting(
+        "auto", "P(XW), (PX)W, or by cost", among=("auto", "transform", "propagate")
+    )
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)
@@ -89,7 +91,7 @@ class Train:
 class Embed:
     """How representations are read off the trained encoder."""
 
-    operator: str = setting("adj", "the sum for both", among=("adj", "diff", "adj+diff"))
+    operator: str = setting("adj", "what H travels over", among=("adj", "diff", "adj+diff"))
     npy: bool = setting(False, "write embeddings.npy beside the Parquet file")
 
 

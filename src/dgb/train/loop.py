@@ -62,8 +62,12 @@ def fit(
 
 def _adam(model: Bootstrap, recipe: Train) -> torch.optim.Optimizer:
     online = [p for p in model.parameters() if p.requires_grad]
-    rate, weight_decay = recipe.learning_rate, recipe.weight_decay
-    return torch.optim.Adam(online, rate, weight_decay=weight_decay, fused=True)
+    return torch.optim.Adam(
+        online,
+        recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+        fused=online[0].device.type != "mps",  # there only in newer versions of torch
+    )
 
 
 def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[str, Any]:

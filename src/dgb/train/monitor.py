@@ -25,8 +25,8 @@ def health(outputs: Outputs) -> dict[str, float]:
 
 def effective_rank(z: Tensor) -> float:
     """Return exp of the entropy of the centred rows' normalised singular values (Roy 2007)."""
-    z = _sample(z)
-    z = (z - z.mean(dim=0)).double()
+    z = _sample(z).cpu().double()  # Apple's GPU has no double precision
+    z = z - z.mean(dim=0)
     gram = z @ z.T if z.shape[0] < z.shape[1] else z.T @ z
     singular = torch.linalg.eigvalsh(gram).clamp(min=0).sqrt()
     if singular.sum() < 1e-12:
