@@ -1,6 +1,7 @@
 """The command `dgb`: one verb parses, calls one function and prints."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -20,6 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # `dgb … | head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
