@@ -123,11 +123,11 @@ def _is_stale(state: State, recipe: Train) -> bool:
 
 
 def _show(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
-    bar.update()
     shown = {"loss": f"{line['loss']:.4f}"}
     if "spread" in line:
         shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
-    bar.set_postfix(shown)
+    bar.set_postfix(shown, refresh=False)
+    bar.update()
     if warn and is_collapsed(line):
         say(
             f"warning: epoch {line['epoch']}: the representations have collapsed (effective rank "
