@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -47,7 +47,8 @@ def part_file(target: Path, sha256: str) -> Iterator[Path]:
             f"{target}: cannot be written ({_reason(error)}); set DGB_CACHE elsewhere"
         ) from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def has_sha256(path: Path, sha256: str) -> bool:

@@ -52,7 +52,7 @@ class Graph:
     @property
     def num_classes(self) -> int:
         """Number of distinct labels, 0 without labels."""
-        return 0 if self.labels is None else int(self.labels.max(initial=-1)) + 1
+        return 0 if self.labels is None else len(np.unique(self.labels[self.labels >= 0]))
 
 
 def make_graph(
@@ -78,11 +78,12 @@ def make_graph(
             "give one feature row per node, in the same order"
         )
     node_ids = np.arange(num_nodes) if node_ids is None else np.asarray(node_ids)
-    if labels is not None:
-        labels = np.asarray(labels).astype(np.int64)
+    labels = None if labels is None else _checked_labels(np.asarray(labels))
     for what, values in (("node ids", node_ids), ("labels", labels)):
         if values is not None and values.shape != (num_nodes,):
             raise DGBError(f"{name}: {num_nodes} nodes but {what} of shape {values.shape}")
+    for split in splits:
+        _check_split(split, num_nodes)
     return Graph(name, x, adjacency, node_ids, labels, label_names, splits)
 
 
@@ -117,7 +118,27 @@ def _largest_per_pair(row: Array, col: Array, weight: Array) -> tuple[Array, Arr
     return row[starts], col[starts], np.maximum.reduceat(weight, starts)
 
 
+def _checked_labels(labels: Array) -> Array:
+    if labels.dtype.kind not in "iu" and not (labels == np.floor(labels)).all():
+        raise DGBError("labels must be whole numbers, -1 where unknown")
+    if (labels < -1).any():
+        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {labels.min()}")
+    return labels.astype(np.int64)
+
+
+def _check_split(split: Split, num_nodes: int) -> None:
+    nodes = np.concatenate([split.train, split.validation, split.test])
+    if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
+        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph")
+    if len(np.unique(nodes)) < len(nodes):
+        raise DGBError("a node is in two parts of the split; train, validation and test are apart")
+
+
 def _checked_features(x: Any) -> Features:
+    if not sparse.issparse(x):
+        x = np.asarray(x)
+    if x.dtype.kind not in "biuf":
+        raise DGBError(f"features must be numbers, not {x.dtype}; encode text and categories first")
     x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
     if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
         raise DGBError(f"features must be a table of at least 2 nodes × 1 column, not {x.shape}")

@@ -1,0 +1,29 @@
+"""A hash of what a graph holds, so that a result is never taken for that of another graph."""
+
+import hashlib
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.graph import Array, Graph
+
+
+def fingerprint(graph: Graph) -> str:
+    """Return a short hash of features, edges, labels and splits."""
+    digest = hashlib.sha256()
+    for matrix in (graph.x, graph.adjacency):
+        for part in _parts(matrix):
+            digest.update(f"{part.dtype}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+    for split in graph.splits:
+        for part in (split.train, split.validation, split.test):
+            digest.update(np.asarray(part, dtype=np.int64).data)
+    if graph.labels is not None:
+        digest.update(graph.labels.data)
+    return digest.hexdigest()[:12]
+
+
+def _parts(matrix: object) -> tuple[Array, ...]:
+    if sparse.issparse(matrix):
+        return matrix.data, matrix.indices, matrix.indptr  # type: ignore[attr-defined]
+    return (np.asarray(matrix),)
