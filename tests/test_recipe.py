@@ -7,7 +7,8 @@ import pytest
 
 from dgb.cookbook import load_recipe, recipe_hash, recipe_names, to_toml
 from dgb.errors import DGBError
-from dgb.recipe import Recipe
+from dgb.model import layers
+from dgb.recipe import ACTIVATIONS, Recipe
 from dgb.run.training import check_recipe
 from dgb.views.view import parse_view
 
@@ -55,6 +56,9 @@ def test_overrides_reach_every_kind_of_value() -> None:
         ("heads.batch_norm=1", "heads.batch_norm must be true or false, not 1"),
         ("train.device=tpu", "train.device must be one of auto, cpu, cuda, mps, not 'tpu'"),
         ("diffusion.theta=3", "diffusion.theta must be a list of numbers, not 3"),
+        ("train.epochs=inf", "train.epochs must be a whole number of at least 0, not inf"),
+        ("train.learning_rate=1e400", "train.learning_rate must be a number of at least 0"),
+        ("encoder.width=99999999999", "encoder.width must be a whole number from 1 to"),
         ("decay=1", "section.key=value"),
         ("train.decay", "section.key=value"),
     ],
@@ -85,6 +89,10 @@ def test_the_hash_follows_what_changes_results() -> None:
     assert recipe_hash(load_recipe("cora", ["train.decay=0.81"])) != base
 
 
+def test_every_activation_of_the_recipe_exists() -> None:
+    assert set(ACTIVATIONS) == set(layers.ACTIVATIONS)
+
+
 def test_every_setting_is_documented() -> None:
     for section in fields(Recipe):
         for setting in fields(type(getattr(Recipe(), section.name))):
@@ -95,7 +103,6 @@ def test_every_setting_is_documented() -> None:
     "sets",
     [
         ["encoder.layers=2", "train.batch_size=10"],
-        ["encoder.layers=2", "train.order=propagate"],
         ["train.batch_size=10", "train.order=transform"],
         ["train.batch_size=1"],
     ],

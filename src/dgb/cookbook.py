@@ -4,7 +4,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.settings import make_section, unknown_name
 
-# What does not change the result of a run, or only picks one of its repetitions.
-NOT_IN_HASH = ("seed", "device", "threads", "checkpoint_every")
+# What does not change the result of a run, only picks one of its repetitions, or names the graph,
+# which has a hash of its own.
+NOT_IN_HASH = {"train": ("seed", "device", "threads", "checkpoint_every"), "data": ("graph",)}
 
 
 def recipe_names() -> list[str]:
@@ -54,7 +55,6 @@ def recipe_from(values: Mapping[str, Any]) -> Recipe:
 
 def plain(recipe: Recipe) -> dict[str, dict[str, Any]]:
     """Return a recipe as nested dictionaries of plain values."""
-    assert is_dataclass(recipe)
     return {
         name: {k: list(v) if isinstance(v, tuple) else v for k, v in section.items()}
         for name, section in asdict(recipe).items()
@@ -71,7 +71,8 @@ def to_toml(recipe: Recipe) -> str:
 def recipe_hash(recipe: Recipe) -> str:
     """Return a short hash of all settings that change a result, seed left out."""
     values = plain(recipe)
-    values["train"] = {k: v for k, v in values["train"].items() if k not in NOT_IN_HASH}
+    for section, keys in NOT_IN_HASH.items():
+        values[section] = {k: v for k, v in values[section].items() if k not in keys}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -22,7 +22,7 @@ class Data:
 class Encoder:
     """The GCN of Eq. 1."""
 
-    width: int = setting(512, "columns of a representation", low=1)
+    width: int = setting(512, "columns of a representation", low=1, high=2**20)
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
     activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
 
@@ -32,8 +32,8 @@ class Heads:
     """Projector and predictor, two multilayer perceptrons of the same shape."""
 
     projector: str = setting("mlp", "none: the paper's ablation", among=("mlp", "none"))
-    hidden: int = setting(256, "width of the hidden layer", low=1)
-    width: int = setting(256, "columns of a projection", low=1)
+    hidden: int = setting(256, "width of the hidden layer", low=1, high=2**20)
+    width: int = setting(256, "columns of a projection", low=1, high=2**20)
     activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
     batch_norm: bool = setting(
         True, "BatchNorm after the first linear map; without it runs collapse"
@@ -57,7 +57,7 @@ class Diffusion:
     alpha: float = setting(0.05, "teleport probability of PPR", low=1e-4, high=1)
     heat_time: float = setting(5.0, "t of the heat kernel", low=0, high=1000)
     theta: tuple[float, ...] = setting((), "θ_0, θ_1, … of Eq. 4 for kernel theta", low=0)
-    error: float = setting(1e-3, "largest ‖Ŝ − S‖₂ of the matrix-free product", low=1e-12, high=0.5)
+    error: float = setting(1e-3, "of S, spectral norm (heat: weighted)", low=1e-6, high=0.5)
     top_k: int = setting(0, "keep the k largest entries a row; 0 keeps S whole", low=0)
     threshold: float = setting(0.0, "drop the entries of S below this", low=0, high=1)
     self_loops: bool = setting(False, "build T from A + I instead of A")

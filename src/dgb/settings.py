@@ -67,7 +67,8 @@ def _number(key: str, default: float, value: Any, meta: Mapping[str, Any]) -> fl
     wanted = "a whole number" if is_whole else "a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
-    if not meta["low"] <= value <= meta["high"] or (is_whole and value != int(value)):
+    is_possible = math.isfinite(value) and meta["low"] <= value <= meta["high"]
+    if not is_possible or (is_whole and value != int(value)):
         raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
     return int(value) if is_whole else float(value)
 

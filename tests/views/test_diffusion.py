@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from dgb.data.graph import Array
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.views import sparse as sparse_module
 from dgb.views.diffusion import Diffusion, chebyshev_coefficients, ppr_coefficients
 from dgb.views.operators import make_diff, theta
 from dgb.views.sparse import product
@@ -120,7 +121,18 @@ def test_product_leaves_its_input_alone(adjacency: Any) -> None:
 def test_float32_is_as_good_as_asked(adjacency: Any) -> None:
     operator = make_diff(adjacency, DiffusionRecipe(error=1e-6))
     ours = operator.multiply(torch.eye(12)).numpy()
-    assert np.abs(ours - dense_ppr(adjacency, 0.05)).max() < 5e-6
+    assert np.linalg.norm(ours - dense_ppr(adjacency, 0.05), 2) < 1e-6 + 1e-6  # and rounding
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "heat"}, {"top_k": 4}])
+def test_devices_without_csr_get_the_same_products(
+    adjacency: Any, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    operator = make_diff(adjacency, DiffusionRecipe(**settings), torch.float64)
+    x = torch.randn(12, 3, dtype=torch.float64)
+    expected = operator.multiply(x), operator.multiply_transposed(x)
+    monkeypatch.setattr(sparse_module, "NO_CSR", ("cpu",))
+    torch.testing.assert_close((operator.multiply(x), operator.multiply_transposed(x)), expected)
 
 
 def test_theta_that_breaks_eq_4_is_refused() -> None:

@@ -24,11 +24,17 @@ class Inputs:
     operators: dict[str, Operator]
 
 
-def make_inputs(graph: Graph, recipe: Recipe, device: torch.device) -> Inputs:
-    """Normalise the features once, before any dropout, and make the operators."""
+def make_inputs(
+    graph: Graph, recipe: Recipe, device: torch.device, needed: set[str] | None = None
+) -> Inputs:
+    """Normalise the features once, before any dropout, and make the operators.
+
+    `needed` names the operators to make; by default those of the recipe's views and embedding.
+    """
     x = row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
-    needed = {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
-    needed |= set(recipe.embed.operator.split("+"))
+    if needed is None:
+        needed = {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
+        needed |= set(recipe.embed.operator.split("+"))
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, device)
     return Inputs(to_features(x).to(device), operators)
 

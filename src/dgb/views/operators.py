@@ -73,8 +73,8 @@ def theta(recipe: DiffusionRecipe) -> Array:
 
 def row_normalise(x: Any) -> Any:
     """Divide every feature row by the sum of its sizes; a row of zeros stays as it is."""
-    total = np.asarray(abs(x).sum(axis=1), dtype=np.float32).reshape(-1)
-    factor = 1 / np.where(total > 0, total, 1)
+    total = np.asarray(abs(x).astype(np.float64).sum(axis=1)).reshape(-1)
+    factor = (1 / np.where(total > 0, total, 1)).astype(np.float32)
     if sparse.issparse(x):
         return sparse.csr_array(sparse.dia_array((factor[None], [0]), shape=(len(factor),) * 2) @ x)
     return x * factor[:, None]

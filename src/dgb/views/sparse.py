@@ -10,6 +10,9 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
+NO_CSR = ("mps",)
+HAS_MKL: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+
 
 class Operator(Protocol):
     """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
@@ -84,13 +87,13 @@ class SparseMatrix:
 
     def multiply(self, dense: Tensor) -> Tensor:
         """Return the product with a block of columns."""
-        if dense.device.type == "mps":  # no CSR product there
+        if lacks_csr(dense):
             return scatter_product(self.pattern, self.values, dense)
         return _csr_product(self.csr, dense)
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:
         """Return the product of the transpose with a block of columns."""
-        if dense.device.type == "mps":
+        if lacks_csr(dense):
             values = self.values if self.order is None else self.values[self.order]
             return scatter_product(self.transposed, values, dense)
         return _csr_product(self.csr_transposed, dense)
@@ -159,9 +162,16 @@ def _pattern(matrix: Any) -> Pattern:
 
 
 def _csr_product(csr: Tensor, dense: Tensor) -> Tensor:
-    # Written into fresh memory: csr @ dense would first fill it with zeros and then copy it.
-    out = dense.new_empty(csr.shape[0], dense.shape[1])
+    # Written into fresh memory: csr @ dense would first fill it with zeros and then copy it. But
+    # kernels other than MKL's multiply what lies there by beta, and zero times NaN is NaN.
+    shape = (csr.shape[0], dense.shape[1])
+    out = dense.new_empty(shape) if HAS_MKL else dense.new_zeros(shape)
     return torch.addmm(out, csr, dense, beta=0, out=out)
+
+
+def lacks_csr(dense: Tensor) -> bool:
+    """Tell whether the block lies on a device for which torch has no CSR product."""
+    return dense.device.type in NO_CSR
 
 
 def scatter_product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
