@@ -20,6 +20,8 @@ from dgb.run.machine import generators
 from dgb.train import checkpoint, loop
 from dgb.train.journal import read_metrics
 from dgb.views.inputs import make_inputs, view_sampler
+from dgb.views.sparse import SparseMatrix
+from dgb.views.view import View
 
 SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6", "train.epochs=12"]
 SMALL += ["train.monitor_every=3", "train.checkpoint_every=5"]
@@ -126,6 +128,27 @@ def test_patience_stops_without_labels(blocks: Graph, tmp_path: Path) -> None:
     still = replace(still, view2=replace(still.view2, augment="in+adj"))
     train(blocks, still, tmp_path)  # nothing is drawn and nothing learnt: the loss stands still
     assert len(read_metrics(tmp_path)) == 5
+
+
+def test_patience_on_effective_rank_measures_every_epoch(blocks: Graph, tmp_path: Path) -> None:
+    sets = ["train.epochs=40", "train.patience=3", "train.stop_on=effective_rank"]
+    train(blocks, recipe_with(*sets), tmp_path)
+    lines = read_metrics(tmp_path)
+    assert all("effective_rank" in line for line in lines)
+    best = max(range(len(lines)), key=lambda i: lines[i]["effective_rank"])
+    assert len(lines) in (40, best + 1 + 3)
+
+
+def test_no_batch_has_a_single_row(generator: torch.Generator) -> None:
+    view = View(torch.zeros(61, 2), SparseMatrix.__new__(SparseMatrix), torch.zeros(61, 2))
+    sizes = [len(rows) for rows in loop._batches(view, 2, generator) if rows is not None]
+    assert sum(sizes) == 61 and min(sizes) == 2
+
+
+def test_batches_of_views_that_are_not_propagated_are_refused(generator: torch.Generator) -> None:
+    view = View(torch.zeros(61, 2), SparseMatrix.__new__(SparseMatrix))
+    with pytest.raises(DGBError, match="propagate=True"):
+        loop._batches(view, 10, generator)
 
 
 def test_a_loss_that_is_no_number_stops_with_the_epoch(blocks: Graph) -> None:

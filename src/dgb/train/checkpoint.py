@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from dgb.errors import DGBError
@@ -44,26 +44,27 @@ def load_state(state: State, folder: Path) -> bool:
     if not path.exists():
         return False
     tensors, metadata = read_tensors(path)
-    model = _strip(tensors, "model.")
     try:
-        state.model.load_state_dict(model)
-    except RuntimeError as error:
+        state.model.load_state_dict(_strip(tensors, "model."))
+        _load_adam(state.optimizer, _strip(tensors, "adam."))
+        state.generator.set_state(tensors["generator"])
+        numbers = json.loads(metadata["numbers"])
+        state.epoch, state.best = numbers["epoch"], numbers["best"]
+        state.best_epoch = numbers["best_epoch"]
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(
             f"{path} belongs to another recipe or graph; give this run a folder of its own (--out)"
         ) from error
-    _load_adam(state.optimizer, _strip(tensors, "adam."))
-    state.generator.set_state(tensors["generator"])
-    numbers = json.loads(metadata["numbers"])
-    state.epoch, state.best = numbers["epoch"], numbers["best"]
-    state.best_epoch = numbers["best_epoch"]
     return True
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
     """Write a safetensors file atomically."""
     part = path.with_name(path.name + ".part")
-    save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, part, metadata)
-    with part.open("rb+") as file:
+    content = save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata)
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
         os.fsync(file.fileno())
     part.replace(path)
 

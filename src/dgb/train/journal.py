@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line an epoch, cut back to the checkpoint when a run is resumed."""
+"""JSON lines that survive a kill: a half-written line is left out, and gone by the next write."""
 
 import json
 from collections.abc import Iterator
@@ -9,18 +9,29 @@ from typing import Any, TextIO
 FILE = "metrics.jsonl"
 
 
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """Return the lines of a run's metrics; a half-written last line is left out."""
-    path = folder / FILE
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the whole lines of a JSON-lines file, none where there is no file."""
     if not path.exists():
         return []
     lines = []
-    for text in path.read_text("utf-8").splitlines():
+    for text in path.read_text("utf-8", errors="replace").splitlines():
         try:
             lines.append(json.loads(text))
         except json.JSONDecodeError:
-            break
-    return lines
+            continue
+    return [line for line in lines if isinstance(line, dict)]
+
+
+def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
+    """Write a JSON-lines file anew, atomically."""
+    part = path.with_name(path.name + ".part")
+    part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    part.replace(path)
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a run, a line an epoch."""
+    return [line for line in read_lines(folder / FILE) if "epoch" in line]
 
 
 @contextmanager
@@ -29,9 +40,6 @@ def open_metrics(folder: Path | None, epoch: int) -> Iterator[TextIO | None]:
     if folder is None:
         yield None
         return
-    kept = [json.dumps(line) + "\n" for line in read_metrics(folder) if line["epoch"] <= epoch]
-    part = folder / (FILE + ".part")
-    part.write_text("".join(kept), "utf-8")
-    part.replace(folder / FILE)
+    rewrite_lines(folder / FILE, [m for m in read_metrics(folder) if m["epoch"] <= epoch])
     with (folder / FILE).open("a", encoding="utf-8", buffering=1) as file:
         yield file

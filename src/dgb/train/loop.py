@@ -57,6 +57,8 @@ def fit(
                 save_state(state, folder)
             if is_interrupted():
                 raise KeyboardInterrupt
+    if folder:  # what comes after training may still be stopped
+        save_state(state, folder)
     return lines
 
 
@@ -88,7 +90,8 @@ def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[s
     state.epoch += 1
     line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
     _refuse_nan(line)
-    if state.epoch % recipe.monitor_every == 0 or state.epoch in (1, recipe.epochs):
+    is_watched = recipe.patience > 0 and recipe.stop_on == "effective_rank"
+    if is_watched or state.epoch % recipe.monitor_every == 0 or state.epoch in (1, recipe.epochs):
         line |= health(outputs)
     _remember_best(state, line, recipe)
     return line | {"seconds": round(time.perf_counter() - start, 4)}
@@ -96,11 +99,13 @@ def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[s
 
 def _batches(view: View, batch_size: int, generator: torch.Generator) -> list[Tensor | None]:
     """Return shuffled rows in batches of almost equal size: BatchNorm needs more than one row."""
-    if not batch_size or view.propagated is None or batch_size >= view.propagated.shape[0]:
+    num_nodes = view.x.shape[0]
+    if not 0 < batch_size < num_nodes:
         return [None]
-    num_nodes = view.propagated.shape[0]
+    if view.propagated is None:
+        raise DGBError("train.batch_size needs views made with propagate=True")
     order = torch.randperm(num_nodes, generator=generator, device=generator.device)
-    return list(torch.tensor_split(order, math.ceil(num_nodes / batch_size)))
+    return list(torch.tensor_split(order, min(math.ceil(num_nodes / batch_size), num_nodes // 2)))
 
 
 def _refuse_nan(line: dict[str, Any]) -> None:

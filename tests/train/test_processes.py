@@ -1,0 +1,47 @@
+"""Two processes that share the rows take the gradient of one process that has them all."""
+
+from pathlib import Path
+
+import torch
+from torch import distributed, nn
+from torch.multiprocessing.spawn import spawn
+
+from dgb.cookbook import load_recipe
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import symmetric_loss
+from dgb.run.machine import generators
+from dgb.views.inputs import make_inputs, view_sampler
+from tests.conftest import make_blocks
+
+# Without BatchNorm: its statistics would have to travel between the processes.
+SETS = ["heads.batch_norm=false", "train.batch_size=8", "encoder.width=8", "heads.hidden=8"]
+
+
+def gradient(rank: int, size: int, folder: str) -> None:
+    """Write the gradient of the rows rank, rank + size, …, averaged over all processes."""
+    torch.set_num_threads(1)
+    graph = make_blocks(60)
+    recipe = load_recipe("default", SETS)
+    for_weights, for_masks = generators(0, torch.device("cpu"))
+    inputs = make_inputs(graph, recipe, torch.device("cpu"))
+    views = view_sampler(inputs, recipe, for_masks)()
+    model: nn.Module = Bootstrap(graph.num_features, recipe, for_weights)
+    learnt = [p for p in model.parameters() if p.requires_grad]
+    if size > 1:
+        store = f"file://{folder}/store"
+        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=size)
+        model = nn.parallel.DistributedDataParallel(model)
+    rows = torch.arange(rank, 60, size)
+    symmetric_loss(model(*(view.rows(rows) for view in views))).backward()  # type: ignore[no-untyped-call]
+    torch.save([p.grad for p in learnt], f"{folder}/{size}-{rank}.pt")
+    if size > 1:
+        distributed.destroy_process_group()
+
+
+def test_two_processes_are_one_process(tmp_path: Path) -> None:
+    gradient(0, 1, str(tmp_path))
+    spawn(gradient, (2, str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
+    alone = torch.load(tmp_path / "1-0.pt", weights_only=True)
+    for rank in range(2):
+        together = torch.load(tmp_path / f"2-{rank}.pt", weights_only=True)
+        torch.testing.assert_close(together, alone, atol=1e-6, rtol=1e-4)
