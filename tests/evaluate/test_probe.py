@@ -1,5 +1,7 @@
 """Probe and clustering: right answers, and no way for test labels to reach a choice."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from dgb.data.graph import Array, Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
 from dgb.evaluate.probe import choose_classifier, linear_probe
-from dgb.evaluate.scores import choose_split
+from dgb.evaluate.scores import choose_split, why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks
 
@@ -111,6 +113,49 @@ def test_random_split_is_10_10_80_disjoint_and_by_seed() -> None:
     assert len(np.unique(parts)) == 200
     assert np.array_equal(choose_split(bare, 3).train, split.train)
     assert not np.array_equal(choose_split(bare, 4).train, split.train)
+
+
+def test_unlabelled_nodes_are_in_no_part_of_a_split() -> None:
+    graph = make_blocks(200)
+    assert graph.labels is not None
+    labels = graph.labels.copy()
+    labels[::3] = -1
+    some = Graph(graph.name, graph.x, graph.adjacency, graph.node_ids, labels, (), graph.splits)
+    split = choose_split(some, 0)
+    for part in (split.train, split.validation, split.test):
+        assert len(part) > 0 and (labels[part] >= 0).all()
+    for kind in ("linear", "dgi"):
+        assert linear_probe(noisy(graph, 0.1), labels, split, Probe(kind=kind)).test > 0.9
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda y, s: (y * 0, s), "1 class"),
+        (lambda y, s: (y * 0 - 1, s), "0 class"),
+        (lambda y, s: (y, Split(s.train[:0], s.validation, s.test)), "no labelled train"),
+        (lambda y, s: (y, Split(s.train, s.validation[:0], s.test)), "no labelled validation"),
+        (lambda y, s: (y, Split(s.train, s.validation, s.test[:0])), "no labelled test"),
+        (lambda y, s: (y, Split(s.train[y[s.train] == 0], s.validation, s.test)), "two classes"),
+        (lambda y, s: (y, s), None),
+    ],
+)
+def test_what_cannot_be_scored_is_told_before_training(
+    change: Callable[[Array, Split], tuple[Array, Split]], reason: str | None
+) -> None:
+    graph = make_blocks(200)
+    assert graph.labels is not None
+    labels, split = change(graph.labels, graph.splits[0])
+    changed = Graph("g", graph.x, graph.adjacency, graph.node_ids, labels, (), (split,))
+    told = why_not_scored(changed, 0)
+    assert told is None if reason is None else reason in str(told)
+
+
+def test_classes_are_counted_not_numbered() -> None:
+    graph = make_blocks(90)
+    assert graph.labels is not None
+    spaced = Graph("g", graph.x, graph.adjacency, graph.node_ids, graph.labels * 50)
+    assert spaced.num_classes == 3
 
 
 def test_too_few_labels_for_a_split_is_said() -> None:

@@ -23,7 +23,7 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     from sklearn.cluster import KMeans
     from sklearn.preprocessing import normalize
 
-    means = KMeans(num_clusters, n_init=10, random_state=seed)
+    means = KMeans(num_clusters, n_init=10, random_state=seed % 2**32)
     return np.asarray(means.fit_predict(normalize(z)))
 
 

@@ -13,16 +13,45 @@ from dgb.recipe import Probe
 
 
 def choose_split(graph: Graph, seed: int) -> Split:
-    """Return the graph's own split (the seed picks one of several), else a random 10/10/80."""
-    if graph.splits:
-        return graph.splits[seed % len(graph.splits)]
+    """Return the graph's own split (the seed picks one of several), else a random 10/10/80.
+
+    Nodes without a label are in no part of it.
+    """
     assert graph.labels is not None
-    known = np.flatnonzero(graph.labels >= 0)
+    labels = graph.labels
+    if graph.splits:
+        own = graph.splits[seed % len(graph.splits)]
+        parts = (own.train, own.validation, own.test)
+        return Split(*(part[labels[part] >= 0] for part in parts))
+    known = np.flatnonzero(labels >= 0)
     order = np.random.default_rng(seed).permutation(known)
     tenth = len(order) // 10
     if tenth < 1:
         raise DGBError(f"{graph.name}: a probe needs at least 10 labelled nodes, not {len(order)}")
     return Split(order[:tenth], order[tenth : 2 * tenth], order[2 * tenth :])
+
+
+def why_not_scored(graph: Graph, seed: int) -> str | None:
+    """Return why a probe cannot score this graph, or None where it can; asked before training."""
+    if graph.labels is None:
+        return f"{graph.name} has no labels"
+    if graph.num_classes < 2:
+        return f"{graph.name} has labels of {graph.num_classes} class, a probe needs two"
+    try:
+        split = choose_split(graph, seed)
+    except DGBError as error:
+        return str(error)
+    for name, part in (
+        ("train", split.train),
+        ("validation", split.validation),
+        ("test", split.test),
+    ):
+        if len(part) == 0:
+            return f"{graph.name}: the split has no labelled {name} nodes"
+    seen = np.unique(graph.labels[split.train])
+    if len(seen) < 2 or not np.isin(graph.labels[split.validation], seen).any():
+        return f"{graph.name}: the train nodes need two classes, and validation one of them"
+    return None
 
 
 def score_embeddings(z: Any, graph: Graph, recipe: Probe, seed: int) -> dict[str, Any]:
