@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from dgb.errors import DGBError
 
@@ -23,14 +24,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # `dgb … | head` has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # no space, no permission, a folder where a file should be
+        print(f"dgb: {error}", file=sys.stderr)
+        return 2
     return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"dgb: {message}; see `{self.prog} --help`\n")
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
-    parser = argparse.ArgumentParser(
-        prog="dgb", description="Deep Graph Bootstrapping: label-free node embeddings"
-    )
+    parser = _Parser(prog="dgb", description="Deep Graph Bootstrapping: label-free node embeddings")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     _add_train(verbs)
     _add_embed(verbs)
@@ -41,7 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_train(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_train(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     train = verbs.add_parser("train", help="train once, write a run folder, score it if labelled")
     train.add_argument("graph", nargs="?", help="a known data set (dgb data list) or an .npz file")
     train.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
@@ -50,7 +57,7 @@ def _add_train(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     _add_data_options(train)
 
 
-def _add_embed(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_embed(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     embed = verbs.add_parser("embed", help="embed a graph with a finished run")
     embed.add_argument("run", help="run folder")
     embed.add_argument("graph", nargs="?", help="another graph (default: the run's own)")
@@ -62,7 +69,7 @@ def _add_embed(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     _add_data_options(embed)
 
 
-def _add_evaluate(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_evaluate(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     evaluate = verbs.add_parser("evaluate", help="train N times, report mean ± std over trainings")
     evaluate.add_argument("graph", help="a known data set or an .npz file, with labels")
     evaluate.add_argument("--runs", type=int, default=5, metavar="N", help="trainings (default: 5)")
@@ -71,7 +78,7 @@ def _add_evaluate(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _add_data_options(evaluate)
 
 
-def _add_data(verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_data(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     data = verbs.add_parser("data", help="list, fetch and check graphs")
     actions = data.add_subparsers(dest="action", required=True, metavar="list|fetch|check")
     actions.add_parser("list", help="known data sets and where they stand")

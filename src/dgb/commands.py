@@ -25,8 +25,14 @@ def train(options: Namespace) -> None:
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
     if options.resume:
+        if options.set or options.recipe or options.out or options.seed is not None:
+            raise DGBError(
+                "--resume goes on with the run's own recipe and folder; leave out the rest"
+            )
         folder = Path(options.resume)
         recipe = files.read_recipe(folder)
+        if (folder / files.SCORES).exists():
+            raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
         graph = _graph(recipe.data.graph, options)
     else:
         graph = _graph(options.graph, options)
@@ -53,11 +59,17 @@ def embed(options: Namespace) -> None:
     from dgb.run.machine import choose_device
 
     folder = Path(options.run)
+    if (options.graph or options.operator) and not options.out:
+        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
+    if options.out and (
+        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
+    ):
+        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
     recipe = files.read_recipe(folder)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
     graph = _graph(options.graph or recipe.data.graph, options)
-    encoder = files.load_encoder(folder, recipe, choose_device(recipe.train.device))
+    encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS
     files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
@@ -117,10 +129,11 @@ def _data_options(options: Namespace) -> dict[str, Any]:
 def _recipe(options: Namespace, graph: Graph) -> Recipe:
     """Return the recipe asked for, else the one named like the graph, else the default."""
     named = graph.name if graph.name in recipe_names() else "default"
-    overrides = [f'data.graph="{options.graph}"', *options.set]
-    if options.seed is not None:
-        overrides.append(f"train.seed={options.seed}")
-    return load_recipe(options.recipe or named, overrides)
+    seed = [] if options.seed is None else [f"train.seed={options.seed}"]
+    recipe = load_recipe(options.recipe or named, [*options.set, *seed])
+    is_file = options.graph.endswith(".npz")
+    source = str(Path(options.graph).resolve()) if is_file else graph.name
+    return replace(recipe, data=replace(recipe.data, graph=source))
 
 
 def setting_lines(recipe: Recipe) -> list[str]:

@@ -29,7 +29,7 @@ class DGB:
     ) -> None:
         """Remember the recipe; nothing is computed before `fit`."""
         self.recipe = recipe
-        self.overrides = overrides
+        self.overrides = tuple(overrides)
 
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> "DGB":  # noqa: N803, ARG002
         """Train on a graph; labels are never looked at."""
@@ -41,7 +41,7 @@ class DGB:
         self.recipe_ = load_recipe(self.recipe, self.overrides)
         trained = train_encoder(to_graph(X, adjacency), self.recipe_)
         self.encoder_: Encoder = trained.encoder
-        return trained.embeddings(self.recipe_.embed.operator)
+        return trained.embeddings()
 
     def transform(self, X: Any, *, adjacency: Any = None) -> Array:  # noqa: N803
         """Embed a graph, this one or another with the same feature columns, without training."""
@@ -63,8 +63,8 @@ class DGB:
         recipe = files.read_recipe(Path(folder))
         fitted = cls(recipe)
         fitted.recipe_ = recipe
-        device = choose_device(recipe.train.device)
-        fitted.encoder_ = files.load_encoder(Path(folder), recipe, device)
+        # Not the recipe's device: a model may be used elsewhere than it was trained.
+        fitted.encoder_ = files.load_encoder(Path(folder), recipe, choose_device("auto"))
         return fitted
 
 
@@ -76,7 +76,8 @@ def embed_graph(encoder: Encoder, graph: Graph, recipe: Recipe) -> Array:
             f"{graph.name} has {graph.num_features} feature columns, but the model was trained on "
             f"{expected}; give the same columns in the same order"
         )
-    inputs = make_inputs(graph, recipe, encoder.weights[0].device)
+    needed = set(recipe.embed.operator.split("+"))
+    inputs = make_inputs(graph, recipe, encoder.weights[0].device, needed)
     return embed(encoder, inputs, recipe.embed.operator).cpu().numpy()
 
 

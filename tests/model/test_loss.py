@@ -39,5 +39,9 @@ def test_descending_brings_prediction_and_projection_together() -> None:
     assert after > before
 
 
-def test_zero_rows_are_finite() -> None:
-    assert torch.isfinite(regression_loss(torch.zeros(3, 4), torch.ones(3, 4)))
+def test_zero_rows_are_finite_and_so_is_their_gradient() -> None:
+    q = torch.zeros(3, 4, requires_grad=True)
+    for z in (torch.ones(3, 4), torch.zeros(3, 4)):
+        loss = regression_loss(q, z)
+        (grad,) = torch.autograd.grad(loss, q)
+        assert torch.isfinite(loss) and torch.isfinite(grad).all()

@@ -14,19 +14,19 @@ from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.train.checkpoint import read_tensors, write_tensors
 
-FORMAT = 1  # of model.safetensors
+FORMAT = "1"  # of model.safetensors
 RECIPE, MODEL, SCORES = "recipe.toml", "model.safetensors", "scores.json"
 EMBEDDINGS = "embeddings.parquet"
 
 
 def make_folder(folder: Path, recipe: Recipe) -> None:
     """Make a run folder with its resolved recipe; one that another run lives in is refused."""
-    if (folder / RECIPE).exists():
-        raise DGBError(
-            f"{folder} holds a run already; go on with it by `dgb train --resume {folder}`, "
-            "or choose another --out"
-        )
     try:
+        if (folder / RECIPE).exists():
+            raise DGBError(
+                f"{folder} holds a run already; go on with it by `dgb train --resume {folder}`, "
+                "or choose another --out"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, to_toml(recipe))
     except OSError as error:
@@ -44,7 +44,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the online encoder, which is all that is kept of the model."""
-    write_tensors(folder / MODEL, encoder.state_dict(), {"format": str(FORMAT)})
+    write_tensors(folder / MODEL, encoder.state_dict(), {"format": FORMAT})
 
 
 def load_encoder(folder: Path, recipe: Recipe, device: torch.device) -> Encoder:
@@ -52,13 +52,13 @@ def load_encoder(folder: Path, recipe: Recipe, device: torch.device) -> Encoder:
     if not (folder / MODEL).exists():
         raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
     tensors, metadata = read_tensors(folder / MODEL)
-    if int(metadata.get("format", 0)) > FORMAT:
-        raise DGBError(f"{folder / MODEL} was written by a newer version of dgb; upgrade dgb")
-    num_features = tensors["weights.0"].shape[0] if "weights.0" in tensors else 1
-    encoder = Encoder(num_features, recipe.encoder, torch.Generator())
+    if metadata.get("format") != FORMAT:
+        raise DGBError(f"{folder / MODEL} was written by another version of dgb; upgrade dgb")
     try:
+        num_features = tensors["weights.0"].shape[0]
+        encoder = Encoder(num_features, recipe.encoder, torch.Generator())
         encoder.load_state_dict(tensors)
-    except RuntimeError as error:
+    except (IndexError, KeyError, RuntimeError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
     return encoder.to(device)
 
@@ -68,14 +68,19 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
     import pyarrow as pa
     from pyarrow import parquet
 
-    ids = pa.array(node_ids.tolist() if node_ids.dtype == object else node_ids)
+    try:
+        ids = pa.array(node_ids.tolist())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        ids = pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
     flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
     vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
     part = path.with_name(path.name + ".part")
     parquet.write_table(pa.table({"node_id": ids, "embedding": vectors}), part)
     part.replace(path)
     if npy:
-        np.save(path.with_suffix(".npy"), z, allow_pickle=False)
+        with part.open("wb") as file:
+            np.save(file, z, allow_pickle=False)
+        part.replace(path.with_suffix(".npy"))
 
 
 def write_json(path: Path, values: Any) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from dgb.cookbook import recipe_hash
+from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.evaluate.scores import score_embeddings
-from dgb.progress import progress_bar
+from dgb.evaluate.scores import why_not_scored
+from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
-from dgb.run.training import describe, score_raw, train_encoder
+from dgb.run.training import describe, score_systems, train_encoder
+from dgb.train.journal import read_lines, rewrite_lines
 
 FILE = "runs.jsonl"
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
@@ -21,32 +23,32 @@ SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
 
 def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list[dict[str, Any]]:
     """Return a line of scores per training, seeds counting up; finished ones are kept."""
-    if graph.labels is None:
-        raise DGBError(f"{graph.name} has no labels, so there is nothing to evaluate against")
     if runs < 1:
         raise DGBError(f"--runs must be at least 1, not {runs}")
-    folder.mkdir(parents=True, exist_ok=True)
     seeds = range(recipe.train.seed, recipe.train.seed + runs)
-    done = {line["seed"]: line for line in _finished(folder, recipe) if line["seed"] in seeds}
+    for seed in seeds:
+        if reason := why_not_scored(graph, seed):
+            raise DGBError(f"nothing to evaluate against: {reason}")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / FILE
+    rewrite_lines(path, read_lines(path))
+    done = {line["seed"]: line for line in _finished(path, graph, recipe) if line["seed"] in seeds}
+    if done:
+        say(f"{len(done)} of {runs} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
     for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=runs):
         line = score_training(graph, replace(recipe, train=replace(recipe.train, seed=seed)))
-        with (folder / FILE).open("a", encoding="utf-8") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         done[seed] = line
     return [done[seed] for seed in seeds]
 
 
 def score_training(graph: Graph, recipe: Recipe) -> dict[str, Any]:
-    """Train once and return the scores of DGB, the untrained encoder and raw features."""
+    """Train once and return the scores, with what is needed to measure them again."""
     trained = train_encoder(graph, recipe)
-    z = trained.embeddings(recipe.embed.operator)
-    return describe(graph, recipe) | {
-        "seconds": round(trained.seconds, 2),
-        "dgb": score_embeddings(z, graph, recipe.probe, recipe.train.seed),
-        "random": score_embeddings(trained.untrained, graph, recipe.probe, recipe.train.seed),
-        "raw": score_raw(graph, recipe),
-    }
+    scores = score_systems(trained, trained.embeddings(), graph)
+    return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores
 
 
 def mean_std(values: list[float]) -> tuple[float, float]:
@@ -75,14 +77,7 @@ def _cell(values: list[float]) -> str:
     return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ± {std:.1f}"
 
 
-def _finished(folder: Path, recipe: Recipe) -> list[dict[str, Any]]:
-    path = folder / FILE
-    if not path.exists():
-        return []
-    lines = []
-    for text in path.read_text("utf-8").splitlines():
-        try:
-            lines.append(json.loads(text))
-        except json.JSONDecodeError:
-            continue  # a run killed while writing: it is trained again
-    return [line for line in lines if line["recipe"] == recipe_hash(recipe)]
+def _finished(path: Path, graph: Graph, recipe: Recipe) -> list[dict[str, Any]]:
+    """Return the trainings of this very graph and recipe that are there already."""
+    key = (recipe_hash(recipe), fingerprint(graph))
+    return [m for m in read_lines(path) if (m.get("recipe"), m.get("graph_hash")) == key]

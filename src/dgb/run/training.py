@@ -8,16 +8,19 @@ from typing import Any
 import torch
 
 from dgb.cookbook import recipe_hash
+from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
-from dgb.evaluate.scores import score_embeddings
+from dgb.evaluate.scores import score_embeddings, why_not_scored
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
 from dgb.model.encoder import Encoder
+from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.machine import choose_device, generators, git_hash, peak_mb, set_threads, versions
 from dgb.train import checkpoint
+from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
 from dgb.views.inputs import Inputs, make_inputs, view_sampler
@@ -27,16 +30,23 @@ from dgb.views.view import parse_view
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A trained encoder beside its untrained self's embeddings, and what it was trained on."""
+    """A trained encoder and what it was trained on."""
 
     encoder: Encoder
     inputs: Inputs
-    untrained: Array  # [num_nodes, width], of the encoder before its first step
+    recipe: Recipe
     seconds: float
 
-    def embeddings(self, operator: str) -> Array:
+    def embeddings(self) -> Array:
         """Return the representations of the training graph."""
-        return embed(self.encoder, self.inputs, operator).cpu().numpy()
+        return embed(self.encoder, self.inputs, self.recipe.embed.operator).cpu().numpy()
+
+    def untrained_embeddings(self) -> Array:
+        """Return the representations by the encoder as it was before its first step."""
+        for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
+        encoder = Encoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
+        encoder = encoder.to(self.encoder.weights[0].device)
+        return embed(encoder, self.inputs, self.recipe.embed.operator).cpu().numpy()
 
 
 def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Trained:
@@ -48,9 +58,8 @@ def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> T
     start = time.perf_counter()
     inputs = make_inputs(graph, recipe, device)
     model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
-    untrained = embed(model.encoder, inputs, recipe.embed.operator).cpu().numpy()
     fit(model, view_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
-    return Trained(model.encoder, inputs, untrained, time.perf_counter() - start)
+    return Trained(model.encoder, inputs, recipe, time.perf_counter() - start)
 
 
 def check_recipe(recipe: Recipe) -> None:
@@ -58,11 +67,14 @@ def check_recipe(recipe: Recipe) -> None:
     parse_view(recipe.view1)
     parse_view(recipe.view2)
     theta(recipe.diffusion)
-    if recipe.encoder.layers > 1 and (recipe.train.batch_size or recipe.train.order == "propagate"):
+    choose_device(recipe.train.device)
+    if recipe.encoder.layers > 1 and recipe.train.batch_size:
         raise DGBError(
-            "train.batch_size and train.order=propagate need encoder.layers=1: rows of P X̃ are "
-            "independent of each other, rows of a second layer are not"
+            "train.batch_size needs encoder.layers=1: rows of P X̃ are independent of each other, "
+            "rows of a second layer are not"
         )
+    if not recipe.probe.weight_decays:
+        raise DGBError("probe.weight_decays must list at least one number")
     if recipe.train.batch_size == 1 and recipe.heads.batch_norm:
         raise DGBError(
             "train.batch_size must be 0 or at least 2: BatchNorm needs more than one row"
@@ -73,35 +85,39 @@ def check_recipe(recipe: Recipe) -> None:
 
 def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train into a run folder: model, embeddings and scores; return the scores."""
+    reason = why_not_scored(graph, recipe.train.seed)
+    if reason:
+        say(f"no scores: {reason}")
     trained = train_encoder(graph, recipe, folder)
-    z = trained.embeddings(recipe.embed.operator)
+    z = trained.embeddings()
     files.save_encoder(trained.encoder, folder)
     files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
     scores = describe(graph, recipe) | {
-        "seconds": round(trained.seconds, 2),
+        "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
     }
-    if graph.labels is not None:
-        seed = recipe.train.seed
-        scores["dgb"] = score_embeddings(z, graph, recipe.probe, seed)
-        scores["random"] = score_embeddings(trained.untrained, graph, recipe.probe, seed)
-        scores["raw"] = score_raw(graph, recipe)
+    if not reason:
+        scores |= score_systems(trained, z, graph)
     scores["peak_mb"] = peak_mb()
     files.write_json(folder / files.SCORES, scores)
     (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
     return scores
 
 
-def score_raw(graph: Graph, recipe: Recipe) -> dict[str, Any]:
-    """Return the scores of the features as they are, row-normalised where the recipe does so."""
+def score_systems(trained: Trained, z: Array, graph: Graph) -> dict[str, Any]:
+    """Return the scores of DGB, of the same encoder untrained, and of the features alone."""
+    recipe = trained.recipe
     x = row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
-    return score_embeddings(x, graph, recipe.probe, recipe.train.seed)
+    systems = {"dgb": z, "random": trained.untrained_embeddings(), "raw": x}
+    seed = recipe.train.seed
+    return {k: score_embeddings(rows, graph, recipe.probe, seed) for k, rows in systems.items()}
 
 
 def describe(graph: Graph, recipe: Recipe) -> dict[str, Any]:
     """Return what a result has to carry so that it can be measured again."""
     return {
         "graph": graph.name,
+        "graph_hash": fingerprint(graph),
         "recipe": recipe_hash(recipe),
         "seed": recipe.train.seed,
         "git": git_hash(),
