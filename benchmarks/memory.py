@@ -12,7 +12,7 @@ from dgb.data.load import load_graph
 from dgb.recipe import Diffusion
 from dgb.run.machine import peak_mb
 from dgb.views.operators import make_diff, row_normalise
-from dgb.views.sparse import Operator
+from dgb.views.product import Operator
 
 ALPHA = 0.05
 

@@ -1,5 +1,7 @@
 """Small graphs that every test can use."""
 
+import os
+import signal
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import torch
 from scipy import sparse
 
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.train import loop
 
 torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
 
@@ -26,6 +29,21 @@ def adjacency() -> Any:
     dense[8, 9] = dense[9, 10] = 1.5
     dense[:, 11] = 0
     return sparse.csr_array((dense + dense.T).astype(np.float32))
+
+
+@pytest.fixture
+def ctrl_c_in_epoch_3(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Press Ctrl-C within the third epoch; return a list that grows by one an epoch."""
+    real, calls = loop._epoch, []
+
+    def pressing(*arguments: Any) -> dict[str, Any]:
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(*arguments)
+
+    monkeypatch.setattr(loop, "_epoch", pressing)
+    return calls
 
 
 @pytest.fixture

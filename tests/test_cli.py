@@ -1,8 +1,6 @@
 """The command line as a user types it, on a small graph file."""
 
 import json
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from dgb.cli import main
 from dgb.data.graph import Array, Graph
 from dgb.data.npz import write_npz
 from dgb.run.folder import write_embeddings
-from dgb.train import loop
 from tests.conftest import make_blocks
 
 SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]
@@ -64,25 +61,16 @@ def test_embed_gives_the_same_vectors_again(graph_file: str, tmp_path: Path) -> 
 def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
     graph_file: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    ctrl_c_in_epoch_3: list[int],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    assert main(["train", graph_file, "--out", str(whole), *SMALL]) == 0
-    real, calls = loop._epoch, []
-
-    def pressing(*arguments: object) -> object:
-        calls.append(1)
-        if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loop, "_epoch", pressing)
     assert main(["train", graph_file, "--out", str(cut), *SMALL]) == 130
     assert f"dgb train --resume {cut}" in capsys.readouterr().err
     assert main(["embed", str(cut)]) == 2
     assert main(["train", "--resume", str(cut)]) == 0
-    assert len(calls) == 6  # three epochs before and three after
+    assert len(ctrl_c_in_epoch_3) == 6  # three epochs before and three after
+    assert main(["train", graph_file, "--out", str(whole), *SMALL]) == 0
     first, second = (vectors(run / "embeddings.parquet")[1] for run in (whole, cut))
     np.testing.assert_array_equal(first, second)
     assert main(["train", "--resume", str(cut)]) == 2  # it is finished

@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "dgb"
 STAGES = [
     ["errors", "settings", "progress"],
-    ["recipe", "cookbook"],
+    ["recipe", "cookbook", "readable"],
     ["data"],
     ["views"],
     ["model"],

@@ -2,7 +2,7 @@
 
 import time
 from argparse import Namespace
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dgb.data.load import fetch_dataset, list_datasets, load_graph
 from dgb.data.sources import cache_folder
 from dgb.errors import DGBError
 from dgb.progress import say
+from dgb.readable import readable, setting_lines
 from dgb.recipe import Recipe
 
 
@@ -102,7 +103,7 @@ def data(options: Namespace) -> None:
         print(fetch_dataset(options.graph, **_data_options(options)) or "bundled: nothing to fetch")
     else:
         for name, value in check_graph(_graph(options.graph, options)).items():
-            print(f"{name.replace('_', ' '):24}{_readable(value)}")
+            print(f"{name.replace('_', ' '):24}{readable(value)}")
 
 
 def info(options: Namespace) -> None:
@@ -134,27 +135,6 @@ def _recipe(options: Namespace, graph: Graph) -> Recipe:
     is_file = options.graph.endswith(".npz")
     source = str(Path(options.graph).resolve()) if is_file else graph.name
     return replace(recipe, data=replace(recipe.data, graph=source))
-
-
-def setting_lines(recipe: Recipe) -> list[str]:
-    """Return every setting of a recipe with its value and its line of documentation."""
-    sections = [(field.name, getattr(recipe, field.name)) for field in fields(recipe)]
-    return [
-        f"{f'{name}.{f.name}':26}{_readable(getattr(section, f.name)):12}  {f.metadata['doc']}"
-        + (f" ({' | '.join(f.metadata['among'])})" if f.metadata["among"] else "")
-        for name, section in sections
-        for f in fields(section)
-    ]
-
-
-def _readable(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_readable(part)}" for name, part in value.items())
-    if isinstance(value, list | tuple):
-        return "; ".join(_readable(part) for part in value)
-    return str(value)
 
 
 def _describe(graph: Graph) -> str:

@@ -1,8 +1,6 @@
 """The loop: it learns, repeats itself bit for bit, resumes bit for bit, and stops when told."""
 
 import json
-import os
-import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -83,19 +81,9 @@ def test_metrics_after_the_checkpoint_are_trained_again(blocks: Graph, tmp_path:
     assert [line["epoch"] for line in read_metrics(tmp_path)] == list(range(1, 13))
 
 
-def test_ctrl_c_finishes_the_epoch_and_can_be_resumed(
-    blocks: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("ctrl_c_in_epoch_3")
+def test_ctrl_c_finishes_the_epoch_and_can_be_resumed(blocks: Graph, tmp_path: Path) -> None:
     recipe = recipe_with()
-    real, calls = loop._epoch, []
-
-    def pressing(*arguments: object) -> object:
-        calls.append(1)
-        if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loop, "_epoch", pressing)
     with pytest.raises(KeyboardInterrupt):
         train(blocks, recipe, tmp_path)
     assert [line["epoch"] for line in read_metrics(tmp_path)] == [1, 2, 3]

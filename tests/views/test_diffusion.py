@@ -10,10 +10,10 @@ from scipy import linalg, sparse
 from dgb.data.graph import Array
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe
-from dgb.views import sparse as sparse_module
+from dgb.views import pattern
 from dgb.views.diffusion import Diffusion, chebyshev_coefficients, ppr_coefficients
 from dgb.views.operators import make_diff, theta
-from dgb.views.sparse import product
+from dgb.views.product import product
 
 ISOLATED = 11
 
@@ -131,7 +131,7 @@ def test_devices_without_csr_get_the_same_products(
     operator = make_diff(adjacency, DiffusionRecipe(**settings), torch.float64)
     x = torch.randn(12, 3, dtype=torch.float64)
     expected = operator.multiply(x), operator.multiply_transposed(x)
-    monkeypatch.setattr(sparse_module, "NO_CSR", ("cpu",))
+    monkeypatch.setattr(pattern, "NO_CSR", ("cpu",))
     torch.testing.assert_close((operator.multiply(x), operator.multiply_transposed(x)), expected)
 
 

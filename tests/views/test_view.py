@@ -19,7 +19,9 @@ from dgb.recipe import Recipe
 from dgb.recipe import View as ViewRecipe
 from dgb.views.inputs import make_inputs, view_sampler
 from dgb.views.operators import make_adj, row_normalise
-from dgb.views.sparse import SparseMatrix, product, scatter_product, sparse_matrix
+from dgb.views.pattern import scatter_product
+from dgb.views.product import product
+from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import make_view, parse_view
 
 CPU = torch.device("cpu")

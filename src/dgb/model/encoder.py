@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from dgb.model.layers import activation, glorot
 from dgb.recipe import Encoder as EncoderRecipe
-from dgb.views.sparse import product
+from dgb.views.product import product
 from dgb.views.view import View
 
 

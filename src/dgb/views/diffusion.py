@@ -21,7 +21,8 @@ from torch import Tensor
 
 from dgb.data.graph import Array
 from dgb.errors import DGBError
-from dgb.views.sparse import SparseMatrix, lacks_csr, scatter_product
+from dgb.views.pattern import lacks_csr, scatter_product
+from dgb.views.sparse import SparseMatrix
 
 TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
 

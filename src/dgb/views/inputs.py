@@ -12,7 +12,8 @@ from dgb.data.graph import Graph
 from dgb.recipe import Recipe
 from dgb.views.augment import Features
 from dgb.views.operators import make_operators, row_normalise
-from dgb.views.sparse import Operator, sparse_matrix
+from dgb.views.product import Operator
+from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, View, make_view, parse_view, propagates_first
 
 

@@ -17,7 +17,8 @@ from dgb.views.diffusion import (
     ppr_coefficients,
     transition,
 )
-from dgb.views.sparse import Operator, SparseMatrix, sparse_matrix
+from dgb.views.product import Operator
+from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.sparsify import sparsify
 
 

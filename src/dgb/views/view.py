@@ -10,7 +10,8 @@ from dgb.errors import DGBError
 from dgb.recipe import View as ViewRecipe
 from dgb.views.augment import Features, node_dropout, node_feature_dropout
 from dgb.views.diffusion import Diffusion
-from dgb.views.sparse import Operator, SparseMatrix, product
+from dgb.views.product import Operator, product
+from dgb.views.sparse import SparseMatrix
 
 AUGMENTATIONS = ("in", "nfd", "nd")
 OPERATORS = ("adj", "diff")

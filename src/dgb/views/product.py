@@ -1,0 +1,33 @@
+"""Products of a linear operator with a block of columns, transposed in the backward pass."""
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+
+class Operator(Protocol):
+    """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return the product with a block of columns."""
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return the product of the transpose with a block of columns."""
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, operator: Operator, dense: Tensor) -> Tensor:
+        ctx.operator = operator
+        return operator.multiply(dense)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
+        return None, ctx.operator.multiply_transposed(grad.contiguous())
+
+
+def product(operator: Operator, dense: Tensor) -> Tensor:
+    """Multiply an operator with a block of columns; gradients flow to the block alone."""
+    result: Tensor = _Product.apply(operator, dense)  # type: ignore[no-untyped-call]
+    return result
