@@ -135,7 +135,7 @@ def _show(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
     bar.update()
     if warn and is_collapsed(line):
         say(
-            f"warning: epoch {line['epoch']}: the representations have collapsed (effective rank "
-            f"{line['effective_rank']:.1f}, spread {line['spread']:.3f}); "
+            f"warning: epoch {line['epoch']}: this run has collapsed (spread of the projections "
+            f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
             "set heads.batch_norm=true, raise train.decay or lower train.learning_rate"
         )
