@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from dgb import DGB, DGBError
 from dgb.data.graph import Graph
@@ -30,6 +31,23 @@ def test_transform_and_a_saved_model_agree(blocks: Graph, tmp_path: Path) -> Non
     loaded = DGB.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.transform(blocks), z)
     assert loaded.transform(make_blocks(40, seed=3)).shape == (40, 16)
+
+
+@pytest.mark.parametrize("sets", [[], ["train.batch_size=20"], ["diffusion.top_k=3"]])
+def test_no_edges_dense_features_and_an_empty_row_train(sets: list[str]) -> None:
+    x = np.random.default_rng(0).normal(size=(50, 6))
+    x[3] = 0
+    no_edges = sparse.csr_array((50, 50))
+    z = DGB(overrides=[*SMALL, *sets]).fit_transform(x, adjacency=no_edges)
+    assert (
+        np.isfinite(z).all() and (z[3] == 0).all() and (np.delete(z, 3, 0) != 0).any(axis=1).all()
+    )
+
+
+def test_two_layers_train_and_embed(blocks: Graph) -> None:
+    sets = [*SMALL, "encoder.layers=2", "diffusion.top_k=5", "embed.operator=adj+diff"]
+    model = DGB(overrides=sets)
+    np.testing.assert_array_equal(model.fit_transform(blocks), model.transform(blocks))
 
 
 def test_mistakes_say_what_to_do(blocks: Graph) -> None:
