@@ -7,7 +7,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "dgb"
 STAGES = [
-    ["errors", "settings", "progress"],
+    ["errors", "settings", "progress", "whole_file"],
     ["recipe", "cookbook", "readable"],
     ["data"],
     ["views"],

@@ -1,15 +1,15 @@
 """One file from a public address to the cache: whole and of the right hash, or not at all."""
 
 import hashlib
-import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from dgb.errors import DGBError
+from dgb.whole_file import whole_file
 
 TIMEOUT = 10.0  # seconds to connect, and between two pieces of a file
 _PIECE = 1 << 18
@@ -34,21 +34,18 @@ def download(url: str, target: Path, sha256: str) -> None:
 @contextmanager
 def part_file(target: Path, sha256: str) -> Iterator[Path]:
     """Give a temporary file beside `target` that takes its place once filled and verified."""
-    # The process number keeps two runs that fetch the same file out of each other's way.
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        yield part
-        if not has_sha256(part, sha256):
-            raise DGBError(f"{target.name} as downloaded is not the published file (wrong SHA-256)")
-        part.replace(target)
+        with whole_file(target, is_shared=True) as part:
+            yield part
+            if not has_sha256(part, sha256):
+                raise DGBError(
+                    f"{target.name} as downloaded is not the published file (wrong SHA-256)"
+                )
     except OSError as error:
         raise DGBError(
             f"{target}: cannot be written ({_reason(error)}); set DGB_CACHE elsewhere"
         ) from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
 
 
 def has_sha256(path: Path, sha256: str) -> bool:

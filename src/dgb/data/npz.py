@@ -17,6 +17,7 @@ from dgb.data.arrays import (
 )
 from dgb.data.graph import Array, Features, Graph, Split, make_graph
 from dgb.errors import DGBError
+from dgb.whole_file import whole_file
 
 _FEATURE_KEYS = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
 _KEYS = (*_FEATURE_KEYS, "edge_index", "edge_weight", "y", "node_ids", "label_names", "split")
@@ -44,17 +45,13 @@ def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
     """Write a graph compactly, through a temporary file, so that a crash leaves no half file."""
     path = Path(path)
     arrays = _feature_arrays(graph.x) | _edge_arrays(graph.adjacency) | _node_arrays(graph)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:
+        with whole_file(path, is_shared=True) as part, part.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
-        part.replace(path)
     except OSError as error:
         raise DGBError(
             f"{path}: cannot be written ({error.strerror}); choose another place"
         ) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _graph_from(name: str, arrays: Arrays) -> Graph:

@@ -13,6 +13,7 @@ from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.train.checkpoint import read_tensors, write_tensors
+from dgb.whole_file import whole_file
 
 FORMAT = "1"  # of model.safetensors
 RECIPE, MODEL, SCORES = "recipe.toml", "model.safetensors", "scores.json"
@@ -74,13 +75,11 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
         ids = pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
     flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
     vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
-    part = path.with_name(path.name + ".part")
-    parquet.write_table(pa.table({"node_id": ids, "embedding": vectors}), part)
-    part.replace(path)
+    with whole_file(path) as part:
+        parquet.write_table(pa.table({"node_id": ids, "embedding": vectors}), part)
     if npy:
-        with part.open("wb") as file:
+        with whole_file(path.with_suffix(".npy")) as part, part.open("wb") as file:
             np.save(file, z, allow_pickle=False)
-        part.replace(path.with_suffix(".npy"))
 
 
 def write_json(path: Path, values: Any) -> None:
@@ -90,6 +89,5 @@ def write_json(path: Path, values: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
+    with whole_file(path) as part:
+        part.write_text(text, "utf-8")

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
+from dgb.whole_file import whole_file
 
 FILE = "checkpoint.safetensors"
 
@@ -60,13 +61,11 @@ def load_state(state: State, folder: Path) -> bool:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
     """Write a safetensors file atomically."""
-    part = path.with_name(path.name + ".part")
     content = save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata)
-    with part.open("wb") as file:
+    with whole_file(path) as part, part.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    part.replace(path)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

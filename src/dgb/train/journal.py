@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from dgb.whole_file import whole_file
+
 FILE = "metrics.jsonl"
 
 
@@ -24,9 +26,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
     """Write a JSON-lines file anew, atomically."""
-    part = path.with_name(path.name + ".part")
-    part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    part.replace(path)
+    with whole_file(path) as part:
+        part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
