@@ -31,8 +31,11 @@ def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list
             raise DGBError(f"nothing to evaluate against: {reason}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
-    rewrite_lines(path, read_lines(path))
-    done = {line["seed"]: line for line in _finished(path, graph, recipe) if line["seed"] in seeds}
+    lines = read_lines(path)
+    rewrite_lines(path, lines)  # without a half-written one, which the next line would join
+    key = (recipe_hash(recipe), fingerprint(graph))
+    same = [m for m in lines if (m.get("recipe"), m.get("graph_hash")) == key]
+    done = {line["seed"]: line for line in same if line["seed"] in seeds}
     if done:
         say(f"{len(done)} of {runs} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
@@ -75,9 +78,3 @@ def _numbers(scores: dict[str, Any]) -> tuple[float, ...]:
 def _cell(values: list[float]) -> str:
     mean, std = mean_std([100 * v for v in values])
     return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ± {std:.1f}"
-
-
-def _finished(path: Path, graph: Graph, recipe: Recipe) -> list[dict[str, Any]]:
-    """Return the trainings of this very graph and recipe that are there already."""
-    key = (recipe_hash(recipe), fingerprint(graph))
-    return [m for m in read_lines(path) if (m.get("recipe"), m.get("graph_hash")) == key]

@@ -23,8 +23,8 @@ from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
-from dgb.views.inputs import Inputs, make_inputs, view_sampler
-from dgb.views.operators import row_normalise, theta
+from dgb.views.inputs import Inputs, make_inputs, normalised_features, view_sampler
+from dgb.views.operators import theta
 from dgb.views.view import parse_view
 
 
@@ -107,8 +107,8 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
 def score_systems(trained: Trained, z: Array, graph: Graph) -> dict[str, Any]:
     """Return the scores of DGB, of the same encoder untrained, and of the features alone."""
     recipe = trained.recipe
-    x = row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
-    systems = {"dgb": z, "random": trained.untrained_embeddings(), "raw": x}
+    raw = normalised_features(graph, recipe)
+    systems = {"dgb": z, "random": trained.untrained_embeddings(), "raw": raw}
     seed = recipe.train.seed
     return {k: score_embeddings(rows, graph, recipe.probe, seed) for k, rows in systems.items()}
 

@@ -32,12 +32,16 @@ def make_inputs(
 
     `needed` names the operators to make; by default those of the recipe's views and embedding.
     """
-    x = row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
     if needed is None:
         needed = {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
         needed |= set(recipe.embed.operator.split("+"))
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, device)
-    return Inputs(to_features(x).to(device), operators)
+    return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators)
+
+
+def normalised_features(graph: Graph, recipe: Recipe) -> Any:
+    """Return X as the recipe wants it, dense or sparse as it came."""
+    return row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
 
 
 def to_features(x: Any) -> Features:
