@@ -36,12 +36,14 @@ def test_the_paper_s_recipes_follow_the_paper(name: str, decay: float) -> None:
 def test_overrides_reach_every_kind_of_value() -> None:
     sets = ["train.decay=0.5", "view1.augment=nd+diff", "heads.batch_norm=false"]
     sets += ["diffusion.theta=[0.5, 0.5]", "train.learning_rate=2e-4", "train.seed = 7"]
+    sets += ["diffusion.alpha=.2", "view2.nd_drop_rate = .25"]
     recipe = load_recipe("default", sets)
     assert recipe.train.decay == 0.5 and recipe.train.seed == 7
     assert recipe.train.learning_rate == 2e-4
     assert recipe.view1.augment == "nd+diff" and recipe.heads.batch_norm is False
     assert recipe.diffusion.theta == (0.5, 0.5)
-    assert recipe.view2 == Recipe().view2
+    assert recipe.diffusion.alpha == 0.2 and recipe.view2.nd_drop_rate == 0.25
+    assert recipe.embed == Recipe().embed
 
 
 @pytest.mark.parametrize(

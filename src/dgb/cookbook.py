@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
@@ -100,10 +101,16 @@ def _override(values: dict[str, Any], override: str) -> None:
     section, dot, name = key.strip().partition(".")
     if not equals or not dot or not name:
         raise DGBError(f"--set takes section.key=value such as train.decay=0.9, not {override!r}")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
-        value = text.strip()  # bare words such as nfd+adj need no quotes
     section_values = values.setdefault(section, {})
     if isinstance(section_values, dict):
-        section_values[name] = value
+        section_values[name] = _value(text.strip())
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML does, and what people type besides: bare words, and .5 for 0.5."""
+    if re.fullmatch(r"[+-]?\.\d+(e[+-]?\d+)?", text, re.IGNORECASE):
+        return float(text)
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
