@@ -12,11 +12,10 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train.checkpoint import State
-from dgb.train.loop import _adam, _epoch
+from dgb.train.loop import make_state, train_epoch
 from dgb.views.inputs import Inputs, make_inputs, view_sampler
 from dgb.views.operators import make_diff
 from dgb.views.sparse import SparseMatrix
@@ -48,13 +47,13 @@ def make_setup(name: str, sets: list[str]) -> Setup:
     inputs = make_inputs(graph, recipe, CPU)
     for_weights, for_masks = generators(0, CPU)
     model = Bootstrap(graph.num_features, recipe, for_weights)
-    return Setup(graph, recipe, inputs, State(model, _adam(model, recipe.train), for_masks))
+    return Setup(graph, recipe, inputs, make_state(model, recipe.train, for_masks))
 
 
 def our_step(setup: Setup) -> Callable[[], object]:
     """Return a function that trains one epoch the way `dgb train` does."""
     draw = view_sampler(setup.inputs, setup.recipe, setup.state.generator)
-    return lambda: _epoch(setup.state, draw, setup.recipe.train, symmetric_loss)
+    return lambda: train_epoch(setup.state, draw, setup.recipe.train)
 
 
 def floor(setup: Setup, *, merged: bool = True) -> Callable[[], object]:
@@ -104,7 +103,7 @@ def loss_difference(setup: Setup, reference: PlainDGB, steps: int = 5) -> float:
     worst = 0.0
     for _ in range(steps):
         views = draw()
-        ours = _epoch(state, lambda views=views: views, recipe, symmetric_loss)["loss"]  # type: ignore[misc]
+        ours = train_epoch(state, lambda views=views: views, recipe)["loss"]  # type: ignore[misc]
         x1, x2 = (v.x.dense() if isinstance(v.x, SparseMatrix) else v.x for v in views)
         worst = max(worst, abs(ours - reference.step(x1, x2, recipe.decay)))
     return worst

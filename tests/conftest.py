@@ -34,7 +34,7 @@ def adjacency() -> Any:
 @pytest.fixture
 def ctrl_c_in_epoch_3(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Press Ctrl-C within the third epoch; return a list that grows by one an epoch."""
-    real, calls = loop._epoch, []
+    real, calls = loop.train_epoch, []
 
     def pressing(*arguments: Any) -> dict[str, Any]:
         calls.append(1)
@@ -42,7 +42,7 @@ def ctrl_c_in_epoch_3(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             os.kill(os.getpid(), signal.SIGINT)
         return real(*arguments)
 
-    monkeypatch.setattr(loop, "_epoch", pressing)
+    monkeypatch.setattr(loop, "train_epoch", pressing)
     return calls
 
 

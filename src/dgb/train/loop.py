@@ -38,7 +38,7 @@ def fit(
 
     Returns a line of metrics for every epoch that this call trained.
     """
-    state = State(model, _adam(model, recipe), generator)
+    state = make_state(model, recipe, generator)
     if folder and load_state(state, folder):
         say(f"resuming after epoch {state.epoch}")
     lines: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ def fit(
         progress_bar(None, "train", unit="epoch", initial=state.epoch, total=recipe.epochs) as bar,
     ):
         while state.epoch < recipe.epochs and not _is_stale(state, recipe):
-            line = _epoch(state, draw_views, recipe, loss)
+            line = train_epoch(state, draw_views, recipe, loss)
             _show(bar, line, warn=not any(map(is_collapsed, lines)))
             lines.append(line)
             if file:
@@ -62,17 +62,21 @@ def fit(
     return lines
 
 
-def _adam(model: Bootstrap, recipe: Train) -> torch.optim.Optimizer:
+def make_state(model: Bootstrap, recipe: Train, generator: torch.Generator) -> State:
+    """Return the state of a run before its first epoch."""
     online = [p for p in model.parameters() if p.requires_grad]
-    return torch.optim.Adam(
+    optimizer = torch.optim.Adam(
         online,
         recipe.learning_rate,
         weight_decay=recipe.weight_decay,
         fused=online[0].device.type != "mps",  # there only in newer versions of torch
     )
+    return State(model, optimizer, generator)
 
 
-def _epoch(state: State, draw_views: Views, recipe: Train, loss: Loss) -> dict[str, Any]:
+def train_epoch(
+    state: State, draw_views: Views, recipe: Train, loss: Loss = symmetric_loss
+) -> dict[str, Any]:
     """Take one step a batch, and one step of Eq. 7 an epoch, spread evenly over its batches."""
     start = time.perf_counter()
     view1, view2 = draw_views()
