@@ -52,7 +52,9 @@ def git_hash() -> str | None:
         # An environment may lie inside somebody else's repository: only a tracked file counts.
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
         commit = _git(here.parent, "rev-parse", "HEAD")
-        return commit + ("-changed" if _git(here.parent, "status", "--porcelain", "-uno") else "")
+        # Results that grow while a command runs are no change of the code.
+        changes = _git(here.parent.parent, "status", "--porcelain", "-uno", ".")
+        return commit + ("-changed" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 
