@@ -1,0 +1,70 @@
+"""One candidate: trained with several seeds side by side, scored every few epochs."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from dgb.data.graph import Array, Graph
+from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.embed import embed
+from dgb.recipe import Recipe
+from dgb.run.machine import choose_device, generators, set_threads
+from dgb.run.training import check_recipe
+from dgb.train.loop import make_state, train_epoch
+from dgb.tune.criteria import label_free_scores
+from dgb.tune.labels import VALIDATION, validation_accuracy
+from dgb.views.inputs import Inputs, make_inputs, view_sampler
+
+Scores = dict[str, float]
+
+
+def mean_scores(
+    graph: Graph, recipe: Recipe, seeds: range, every: int
+) -> Iterator[tuple[int, Scores]]:
+    """Train a candidate once a seed, all in step; yield epochs with the means of their scores."""
+    check_recipe(recipe)
+    set_threads(recipe.train.threads)
+    inputs = make_inputs(graph, recipe, choose_device(recipe.train.device))
+    runs = [scored_epochs(graph, inputs, _with_seed(recipe, seed), every) for seed in seeds]
+    for steps in zip(*runs, strict=True):
+        epoch, first = steps[0]
+        yield epoch, {name: float(np.mean([scores[name] for _, scores in steps])) for name in first}
+
+
+def scored_epochs(
+    graph: Graph, inputs: Inputs, recipe: Recipe, every: int
+) -> Iterator[tuple[int, Scores]]:
+    """Train with one seed; yield every few epochs, and after the last, what its scores are."""
+    device = choose_device(recipe.train.device)
+    for_weights, for_masks = generators(recipe.train.seed, device)
+    model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
+    state = make_state(model, recipe.train, for_masks)
+    draw_views = view_sampler(inputs, recipe, for_masks)
+    while state.epoch < recipe.train.epochs:
+        train_epoch(state, draw_views, recipe.train)
+        if state.epoch % every == 0 or state.epoch == recipe.train.epochs:
+            yield state.epoch, score(_embeddings(model, inputs, recipe), graph, recipe)
+
+
+def score(z: Array, graph: Graph, recipe: Recipe) -> Scores:
+    """Return all criteria of embeddings, and validation accuracy where the graph has labels."""
+    if not np.isfinite(z).all():  # a last step can break weights after a loss that was fine
+        raise DGBError("the embeddings became infinite; lower train.learning_rate")
+    scores = label_free_scores(z, graph.adjacency)
+    if graph.labels is not None:
+        scores[VALIDATION] = validation_accuracy(z, graph, recipe.probe)
+    return scores
+
+
+def _embeddings(model: Bootstrap, inputs: Inputs, recipe: Recipe) -> Array:
+    z: torch.Tensor = embed(model.encoder, inputs, recipe.embed)
+    return z.cpu().numpy()
+
+
+def _with_seed(recipe: Recipe, seed: int) -> Recipe:
+    # The loop's own measures of health are for people who watch, and take as long as an epoch.
+    train = replace(recipe.train, seed=seed, monitor_every=recipe.train.epochs + 1)
+    return replace(recipe, train=train)

@@ -1,0 +1,147 @@
+"""Label-free criteria: numbers that tell good embeddings from bad ones; higher is better.
+
+All look at a fixed sample of rows or edges, so that none costs more on a larger graph.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from dgb.data.graph import Array
+from dgb.train import monitor
+
+SAMPLE = 1024  # rows
+EDGES = 4096
+CLUSTERS = 10  # a modest number that is the same for all graphs: without labels none is known
+SEED = 0
+FLOOR = 1e-10  # of an eigenvalue against the largest one: below lies single precision's noise
+
+
+def label_free_scores(z: Array, adjacency: Any) -> dict[str, float]:
+    """Return every criterion of embeddings [num_nodes, width] of a graph."""
+    return {name: criterion(z, adjacency) for name, criterion in CRITERIA.items()}
+
+
+def effective_rank(z: Array, _adjacency: Any) -> float:
+    """Return exp of the entropy of the singular values (Roy 2007)."""
+    return monitor.effective_rank(torch.from_numpy(z))
+
+
+def stable_rank(z: Array, _adjacency: Any) -> float:
+    """Return ‖z‖_F² / ‖z‖_2² of the centred rows."""
+    return float(_spectrum(z).sum())
+
+
+def spectrum_decay(z: Array, _adjacency: Any) -> float:
+    """Return −α of eigenvalues that fall as i^−α (α-ReQ, Agrawal 2022): flatter is higher."""
+    values = _spectrum(z)
+    if len(values) < 2:
+        return 0.0
+    place = np.arange(1, len(values) + 1)
+    # Weights of 1/i make every octave count alike, else the tail alone would decide.
+    slope, _ = np.polyfit(np.log(place), np.log(values), 1, w=place**-0.5)
+    return float(slope)
+
+
+def spread(z: Array, _adjacency: Any) -> float:
+    """Return the variance of the ℓ2-normalised rows."""
+    return monitor.spread(torch.from_numpy(z))
+
+
+def uniformity(z: Array, _adjacency: Any) -> float:
+    """Return −log of the mean of exp(−2 d²) over pairs of rows on the sphere (Wang & Isola)."""
+    rows = _unit(_sample(z))
+    similar = np.exp(4 * np.minimum(rows @ rows.T, 1) - 4)
+    count = len(rows)
+    others = (similar.sum() - np.trace(similar)) / (count * (count - 1))
+    return float(-np.log(others))
+
+
+def edge_auc(z: Array, adjacency: Any) -> float:
+    """Return how often linked nodes are more alike than two random ones; 1/2 without edges."""
+    from sklearn.metrics import roc_auc_score
+
+    if adjacency.nnz == 0:
+        return 0.5
+    rng = np.random.default_rng(SEED)
+    places = rng.integers(adjacency.nnz, size=EDGES)
+    heads = np.searchsorted(adjacency.indptr, places, side="right") - 1
+    linked = _cosine(z, heads, adjacency.indices[places])
+    left, right = rng.integers(len(z), size=(2, EDGES))
+    random = _cosine(
+        z, left, (left + 1 + right % (len(z) - 1)) % len(z)
+    )  # never a node with itself
+    is_linked = np.repeat([1, 0], EDGES)
+    return float(roc_auc_score(is_linked, np.concatenate([linked, random])))
+
+
+def cluster_silhouette(z: Array, _adjacency: Any) -> float:
+    """Return how far apart k-means clusters are: the silhouette by cosine, −1 without clusters."""
+    from sklearn.metrics import silhouette_score
+
+    rows = _unit(_sample(z))
+    clusters = _fit_clusters(rows).labels_
+    if not 1 < len(np.unique(clusters)) < len(rows):
+        return -1.0
+    return float(silhouette_score(rows, clusters, metric="cosine"))
+
+
+def cluster_modularity(z: Array, adjacency: Any) -> float:
+    """Return the modularity (Newman 2006) that k-means clusters of the rows have in the graph."""
+    total = float(adjacency.sum())
+    if total == 0:
+        return 0.0
+    clusters = _fit_clusters(_unit(_sample(z))).predict(_unit(z))
+    heads = np.repeat(np.arange(len(z)), np.diff(adjacency.indptr))
+    is_inside = clusters[heads] == clusters[adjacency.indices]
+    degrees = np.bincount(clusters, weights=np.asarray(adjacency.sum(axis=1)).ravel())
+    inside = float(adjacency.data[is_inside].sum(dtype=np.float64)) / total
+    return inside - float(np.square(degrees / total).sum())
+
+
+CRITERIA: dict[str, Callable[[Array, Any], float]] = {
+    "effective_rank": effective_rank,
+    "stable_rank": stable_rank,
+    "spectrum_decay": spectrum_decay,
+    "spread": spread,
+    "uniformity": uniformity,
+    "edge_auc": edge_auc,
+    "cluster_silhouette": cluster_silhouette,
+    "cluster_modularity": cluster_modularity,
+}
+
+
+def _spectrum(z: Array) -> Array:
+    """Return the eigenvalues of the covariance, largest first, as shares of the largest."""
+    rows = _sample(z).astype(np.float64)
+    centred = rows - rows.mean(axis=0)
+    gram = centred @ centred.T if rows.shape[0] < rows.shape[1] else centred.T @ centred
+    # Centring takes one dimension, whose eigenvalue would be zero for any embeddings.
+    values = np.linalg.eigvalsh(gram)[::-1][: max(1, min(rows.shape[0] - 1, rows.shape[1]))]
+    if values[0] <= 1e-12 * np.square(rows).sum():  # all rows alike: as bad as on one line
+        values = np.eye(1, len(values))[0]
+    return np.asarray(np.maximum(values / values[0], FLOOR))
+
+
+def _sample(z: Array) -> Array:
+    if len(z) <= SAMPLE:
+        return z
+    return z[np.sort(np.random.default_rng(SEED).choice(len(z), SAMPLE, replace=False))]
+
+
+def _unit(rows: Array) -> Array:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+def _cosine(z: Array, left: Array, right: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->i", _unit(z[left]), _unit(z[right])))
+
+
+def _fit_clusters(rows: Array) -> Any:
+    from sklearn.cluster import KMeans
+
+    # Rows that are all alike give fewer clusters than asked for, which callers look at themselves.
+    count = min(CLUSTERS, len(np.unique(rows, axis=0)))
+    return KMeans(count, n_init=1, random_state=SEED).fit(rows)

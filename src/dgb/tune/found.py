@@ -1,0 +1,92 @@
+"""What a search has found: the recipe of the best trial, and a line for every trial."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dgb.cookbook import load_recipe, plain, recipe_hash
+from dgb.data.graph import Graph
+from dgb.recipe import Recipe
+from dgb.train.journal import rewrite_lines
+from dgb.tune.knob import Space
+from dgb.whole_file import whole_file
+
+RECIPE = "recipe.toml"
+TRIALS = "trials.jsonl"
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is searched, and by what."""
+
+    graph: Graph  # without test labels
+    recipe: Recipe  # what all candidates share
+    space: Space
+    criterion: str
+    seeds: range
+    every: int  # epochs between two scores
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best recipe, with the score and the trials that speak for it."""
+
+    recipe: Recipe
+    criterion: str
+    score: float  # mean over seeds
+    lines: list[dict[str, Any]]  # of all trials, as in trials.jsonl
+
+
+def best_line(lines: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the line of the complete trial with the best score, the first of equals."""
+    complete = [line for line in lines if line["state"] == "complete"]
+    return max(complete, key=lambda line: float(line["score"]), default=None)
+
+
+def write_found(lines: list[dict[str, Any]], search: Search, folder: Path) -> Found | None:
+    """Write all lines and the best recipe, if there is one yet, and return what was found."""
+    rewrite_lines(folder / TRIALS, lines)
+    best = best_line(lines)
+    if best is None:
+        return None
+    recipe = load_recipe(search.recipe, [*best["overrides"], f"train.epochs={best['epoch']}"])
+    found = Found(recipe, search.criterion, best["score"], lines)
+    with whole_file(folder / RECIPE) as part:
+        part.write_text(recipe_text(found, search), "utf-8")
+    return found
+
+
+def recipe_text(found: Found, search: Search) -> str:
+    """Return the recipe as TOML: how it was found, and what differs from the defaults."""
+    import tomli_w
+
+    return f"{_header(found, search)}\n{tomli_w.dumps(_differences(found.recipe))}"
+
+
+def _header(found: Found, search: Search) -> str:
+    states = [line["state"] for line in found.lines]
+    name = " ".join(search.graph.name.split())  # of a file, which may hold anything
+    what = "accuracy on validation" if search.criterion == "validation" else search.criterion
+    lines = [
+        f"Found by `dgb tune` on {name}, starting from recipe {recipe_hash(search.recipe)}.",
+        f"{what}: {found.score:.4f}, mean over {len(search.seeds)} seed(s) "
+        f"from {search.seeds.start}, after {found.recipe.train.epochs} epochs.",
+        f"Best of {len(states)} trials ({states.count('pruned')} pruned, "
+        f"{states.count('failed')} failed) of at most {search.recipe.train.epochs} epochs, "
+        f"scored every {search.every}.",
+        "Searched:",
+        *(f"  {knob}" for knob in search.space),
+        "No test label was read.",
+    ]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _differences(recipe: Recipe) -> dict[str, dict[str, Any]]:
+    # The graph is named by the command that runs a recipe, perhaps on another machine.
+    recipe = replace(recipe, data=replace(recipe.data, graph=""))
+    defaults = plain(Recipe())
+    changed = {
+        name: {key: value for key, value in section.items() if value != defaults[name][key]}
+        for name, section in plain(recipe).items()
+    }
+    return {name: section for name, section in changed.items() if section}

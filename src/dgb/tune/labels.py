@@ -1,0 +1,63 @@
+"""The labels that a search may read: those of train and validation nodes of one split."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dgb.data.graph import Array, Graph, Split
+from dgb.errors import DGBError
+from dgb.evaluate.probe import choose_classifier
+from dgb.evaluate.scores import choose_split
+from dgb.recipe import Probe
+from dgb.settings import unknown_name
+from dgb.tune.criteria import CRITERIA
+
+VALIDATION = "validation"
+DEFAULT_CRITERION = "effective_rank"  # of graphs without labels
+
+
+def without_test_labels(graph: Graph, seed: int) -> Graph:
+    """Return the graph with labels on the train and validation nodes of one split alone.
+
+    The split is the one by which a run with this seed is scored; its test nodes are not kept
+    either. A graph whose labels do not allow a validation accuracy comes back without any.
+    """
+    bare = replace(graph, labels=None, label_names=(), splits=())
+    try:
+        split = None if graph.labels is None else choose_split(graph, seed)
+    except DGBError:  # fewer labels than a split needs
+        return bare
+    if graph.labels is None or split is None or not _is_enough(graph.labels, split):
+        return bare
+    labels = np.full_like(graph.labels, -1)
+    for part in (split.train, split.validation):
+        labels[part] = graph.labels[part]
+    return replace(graph, labels=labels, splits=(replace(split, test=split.test[:0]),))
+
+
+def validation_accuracy(z: Array, graph: Graph, probe: Probe) -> float:
+    """Return the accuracy on validation of a probe that is learnt from the train nodes.
+
+    This is the convex probe whatever `probe.kind` says: the other one wants test labels.
+    """
+    assert graph.labels is not None
+    return choose_classifier(z, graph.labels, graph.splits[0], probe).validation
+
+
+def choose_criterion(name: str | None, graph: Graph) -> str:
+    """Return the criterion asked for, else validation accuracy where labels allow it."""
+    if name is None:
+        return DEFAULT_CRITERION if graph.labels is None else VALIDATION
+    if name not in (VALIDATION, *CRITERIA):
+        raise unknown_name("criterion", name, [VALIDATION, *CRITERIA])
+    if name == VALIDATION and graph.labels is None:
+        raise DGBError(
+            f"{graph.name} has no labels for a validation accuracy, which takes train nodes of two "
+            f"classes and validation nodes; use --criterion {DEFAULT_CRITERION}, which needs none"
+        )
+    return name
+
+
+def _is_enough(labels: Array, split: Split) -> bool:
+    seen = np.unique(labels[split.train])
+    return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())

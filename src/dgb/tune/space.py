@@ -1,0 +1,110 @@
+"""What is searched: `train.learning_rate=1e-4:1e-2:log`, `encoder.width=256,512`, one key each."""
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dgb.cookbook import load_recipe
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+from dgb.tune.knob import Knob, Space, as_text, own_value
+from dgb.views.view import parse_view
+
+FORMS = "section.key=LOW:HIGH, section.key=LOW:HIGH:log or section.key=VALUE,VALUE"
+SAME_RESULT = "it does not change the embeddings; set it with --set"
+NOT_SEARCHED = {
+    "data.graph": "a search is on one graph",
+    "train.epochs": "the best epoch is found without it; --set train.epochs=N is the most trained",
+    "train.patience": "the best epoch is found by the search's own criterion",
+    "train.stop_on": "the best epoch is found by the search's own criterion",
+    "train.seed": "a lucky seed is no better recipe; --seeds N takes the mean over N of them",
+    "train.monitor_every": SAME_RESULT,
+    "train.checkpoint_every": SAME_RESULT,
+    "train.device": SAME_RESULT,
+    "train.threads": SAME_RESULT,
+    "embed.npy": SAME_RESULT,
+    "probe.kind": "all candidates are measured with the same probe",
+    "probe.weight_decays": "the probe chooses among its weight decays itself",
+    "probe.normalise": "the probe chooses how to scale rows itself",
+}
+
+
+def parse_space(specs: Iterable[str], recipe: Recipe) -> Space:
+    """Return the knobs that `KEY=SPEC` texts describe; without any, those of `default_space`."""
+    space = tuple(_parse(spec, recipe) for spec in specs) or default_space(recipe)
+    keys = [knob.key for knob in space]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise DGBError(f"{key} is searched twice; give all its values at once")
+    return space
+
+
+def default_space(recipe: Recipe) -> Space:
+    """Return the keys that matter most, with the recipe's own values among what they may take."""
+    specs = [
+        _around("train.learning_rate", 1e-4, 3e-3, recipe.train.learning_rate or 1e-3) + ":log",
+        _around("train.decay", 0.8, 0.99, recipe.train.decay),
+        _around("view1.nfd_drop_rate", 0.3, 0.9, recipe.view1.nfd_drop_rate),
+        _around("view2.nd_drop_rate", 0.1, 0.8, recipe.view2.nd_drop_rate),
+        _among("diffusion.alpha", {0.05, 0.1, 0.2, recipe.diffusion.alpha}),
+        _among("encoder.width", {256, 512, 1024, recipe.encoder.width}),
+    ]
+    return tuple(_parse(spec, recipe) for spec in specs)
+
+
+def _parse(spec: str, recipe: Recipe) -> Knob:
+    key, equals, text = (part.strip() for part in spec.partition("="))
+    if not equals or not text.strip(",") or "." not in key:
+        raise DGBError(f"what to search is {FORMS}, not {spec!r}")
+    if key in NOT_SEARCHED:
+        raise DGBError(f"{key} cannot be searched: {NOT_SEARCHED[key]}")
+    if ":" in text:
+        return _range(key, text.split(":"), recipe)
+    choices = [as_text(_checked(recipe, key, choice)) for choice in _split(text)]
+    return Knob(key, tuple(dict.fromkeys(choices)))
+
+
+def _range(key: str, parts: Sequence[str], recipe: Recipe) -> Knob:
+    if len(parts) not in (2, 3) or parts[2:] not in ([], ["log"]):
+        raise DGBError(f"what to search is {FORMS}, not {key}={':'.join(parts)}")
+    try:
+        ends = [repr(float(end)) for end in parts[:2]]
+    except ValueError:
+        raise DGBError(f"{key}: a range goes from a number to a number; {FORMS}") from None
+    low, high = (_checked(recipe, key, end) for end in ends)
+    is_log = len(parts) == 3
+    if not low < high:
+        raise DGBError(f"{key}: a range has to rise, {parts[0]}:{parts[1]} does not")
+    if is_log and low <= 0:
+        raise DGBError(f"{key}: a log range has to start above 0, not at {parts[0]}")
+    return Knob(key, (), low, high, is_log)
+
+
+def _split(text: str) -> list[str]:
+    """Return the choices of a list of TOML values, or of words and numbers as people write them."""
+    try:
+        return [as_text(value) for value in tomllib.loads(f"values = [{text}]")["values"]]
+    except (tomllib.TOMLDecodeError, TypeError):
+        return [_number_or_word(word.strip()) for word in text.split(",") if word.strip()]
+
+
+def _number_or_word(word: str) -> str:
+    try:
+        return repr(float(word)) if word.startswith((".", "-.", "+.")) else word  # .5 is no TOML
+    except ValueError:
+        return word
+
+
+def _checked(recipe: Recipe, key: str, text: str) -> Any:
+    changed = load_recipe(recipe, [f"{key}={text}"])
+    parse_view(changed.view1)
+    parse_view(changed.view2)
+    return own_value(changed, key)
+
+
+def _around(key: str, low: float, high: float, own: float) -> str:
+    return f"{key}={min(low, own)!r}:{max(high, own)!r}"
+
+
+def _among(key: str, values: set[Any]) -> str:
+    return f"{key}={','.join(map(repr, sorted(values)))}"

@@ -1,0 +1,140 @@
+"""The search: trials of recipes, pruned by their scores so far, resumable; writes the best one."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dgb.cookbook import load_recipe, recipe_hash
+from dgb.data.fingerprint import fingerprint
+from dgb.data.graph import Graph
+from dgb.errors import DGBError
+from dgb.progress import progress_bar, say
+from dgb.recipe import Recipe
+from dgb.run.training import check_recipe
+from dgb.tune.candidate import mean_scores
+from dgb.tune.found import Found, Search, best_line, write_found
+from dgb.tune.knob import Space, starting_point, suggest
+from dgb.tune.labels import choose_criterion, without_test_labels
+from dgb.tune.storage import finished_trials, import_optuna, next_trial, open_study
+
+LINE = "line"  # the attribute of a trial that holds its line of trials.jsonl
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search: criterion and epochs between two scores are chosen where they are None."""
+
+    trials: int = 30  # in all, those of an earlier call counted
+    seeds: int = 1  # trainings a trial, of which the mean counts
+    criterion: str | None = None
+    every: int | None = None
+
+
+def tune(
+    graph: Graph, recipe: Recipe, space: Space, folder: Path, plan: Plan | None = None
+) -> Found:
+    """Search for the recipe with the best score, or go on with it; no test label is ever read.
+
+    A trial's score is the best that it reaches at any epoch up to the recipe's `train.epochs`.
+    Writes recipe.toml and trials.jsonl into the folder after every trial.
+    """
+    plan = plan or Plan()
+    search = _make_search(without_test_labels(graph, recipe.train.seed), recipe, space, plan)
+    study = open_study(folder, _made_for(search), warm_up=recipe.train.epochs // 4)
+    lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
+    if lines:
+        say(f"{len(lines)} of {plan.trials} trials taken from {folder}")
+    start, total = starting_point(recipe, space), max(plan.trials, len(lines))
+    with progress_bar(None, "tune", unit="trial", initial=len(lines), total=total) as bar:
+        while len(lines) < total:
+            _show(bar, lines)
+            trial = next_trial(study, recipe.train.seed, start)
+            lines.append(_try(study, trial, search, len(lines)))
+            write_found(lines, search, folder)
+            bar.update()
+    return write_found(lines, search, folder) or _nothing_found(lines)
+
+
+def _make_search(graph: Graph, recipe: Recipe, space: Space, plan: Plan) -> Search:
+    check_recipe(recipe)
+    epochs, seed = recipe.train.epochs, recipe.train.seed
+    every = max(1, epochs // 8) if plan.every is None else plan.every
+    for name, value in (("--trials", plan.trials), ("--seeds", plan.seeds)):
+        if value < 1:
+            raise DGBError(f"{name} must be at least 1, not {value}")
+    if epochs < 1:
+        raise DGBError("a search needs epochs to train: --set train.epochs=N with N of at least 1")
+    if not 1 <= every <= epochs:
+        raise DGBError(f"--every must be from 1 to train.epochs={epochs}, not {every}")
+    # The epoch to stop at is what a trial finds, so that no other rule may stop it before.
+    recipe = replace(recipe, train=replace(recipe.train, patience=0))
+    criterion = choose_criterion(plan.criterion, graph)
+    return Search(graph, recipe, space, criterion, range(seed, seed + plan.seeds), every)
+
+
+def _made_for(search: Search) -> dict[str, Any]:
+    """Return what two searches must share for their trials to be compared."""
+    return {
+        "graph": fingerprint(search.graph),
+        "recipe": recipe_hash(search.recipe),
+        "space": sorted(map(str, search.space)),
+        "criterion": search.criterion,
+        "choice of seeds": [search.seeds.start, search.seeds.stop],
+        "choice of epochs to score": search.every,
+    }
+
+
+def _try(study: Any, trial: Any, search: Search, number: int) -> dict[str, Any]:
+    """Train and score one candidate, tell the study, and return its line."""
+    states = import_optuna().trial.TrialState
+    start = time.perf_counter()
+    line: dict[str, Any] = {"number": number, "state": "complete"}
+    line["overrides"] = suggest(trial, search.space)
+    history: list[dict[str, Any]] = []
+    try:
+        for point in _points(trial, search, line["overrides"]):
+            history.append(point)
+    except DGBError as error:  # NaN, or settings that do not go together
+        line |= {"state": "failed", "reason": str(error)}
+    else:
+        if history[-1]["epoch"] < search.recipe.train.epochs:
+            line["state"] = "pruned"
+    line |= _best_of(history, search.criterion) | {"history": history}
+    line["seconds"] = round(time.perf_counter() - start, 2)
+    trial.set_user_attr(LINE, line)
+    if line["state"] == "complete":
+        study.tell(trial, line["score"])
+    else:  # a failed one as well: Optuna learns from what was pruned, and forgets what failed
+        study.tell(trial, state=states.PRUNED)
+    return line
+
+
+def _points(trial: Any, search: Search, overrides: list[str]) -> Iterator[dict[str, Any]]:
+    """Train a candidate and yield its scores until it is done or not worth going on with."""
+    recipe = load_recipe(search.recipe, overrides)
+    for epoch, scores in mean_scores(search.graph, recipe, search.seeds, search.every):
+        yield {"epoch": epoch} | scores
+        trial.report(scores[search.criterion], epoch)
+        if trial.should_prune():
+            return
+
+
+def _best_of(history: list[dict[str, Any]], criterion: str) -> dict[str, Any]:
+    if not history:
+        return {"epoch": None, "score": None, "scores": {}}
+    best = max(history, key=lambda point: point[criterion])  # the earliest of equals
+    scores = {name: value for name, value in best.items() if name != "epoch"}
+    return {"epoch": best["epoch"], "score": best[criterion], "scores": scores}
+
+
+def _show(bar: Any, lines: list[dict[str, Any]]) -> None:
+    best = best_line(lines)
+    if best:
+        bar.set_postfix({"best": f"{best['score']:.4f}"})
+
+
+def _nothing_found(lines: list[dict[str, Any]]) -> NoReturn:
+    reasons = [line["reason"] for line in lines if "reason" in line]
+    raise DGBError(f"no trial came to its end; the last one: {reasons[-1]}")
