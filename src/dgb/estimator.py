@@ -76,9 +76,8 @@ def embed_graph(encoder: Encoder, graph: Graph, recipe: Recipe) -> Array:
             f"{graph.name} has {graph.num_features} feature columns, but the model was trained on "
             f"{expected}; give the same columns in the same order"
         )
-    needed = set(recipe.embed.operator.split("+"))
-    inputs = make_inputs(graph, recipe, encoder.weights[0].device, needed)
-    return embed(encoder, inputs, recipe.embed.operator).cpu().numpy()
+    inputs = make_inputs(graph, recipe, encoder.weights[0].device, is_trained=True)
+    return embed(encoder, inputs, recipe.embed).cpu().numpy()
 
 
 def to_graph(data: Any, adjacency: Any = None) -> Graph:

@@ -92,6 +92,10 @@ class Embed:
     """How representations are read off the trained encoder."""
 
     operator: str = setting("adj", "what H travels over", among=("adj", "diff", "adj+diff"))
+    smooth: float = setting(
+        0.0, "alpha of a PPR that H is diffused by once more; 0 leaves H as it is", low=0, high=1
+    )
+    features: bool = setting(False, "append X, smoothed as H is; rows of both parts get length one")
     npy: bool = setting(False, "write embeddings.npy beside the Parquet file")
 
 

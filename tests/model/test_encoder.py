@@ -1,5 +1,7 @@
 """Eq. 1 against PyG's GCNConv, depth, and embedding without augmentation."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.embed import embed
 from dgb.model.encoder import Encoder
+from dgb.recipe import Embed
 from dgb.views.inputs import make_inputs
 
 CPU = torch.device("cpu")
@@ -66,6 +69,26 @@ def test_embedding_with_both_operators_is_their_sum(
     recipe = load_recipe("default", ["embed.operator=adj+diff", "encoder.width=7"])
     encoder = Encoder(blocks.num_features, recipe.encoder, generator)
     inputs = make_inputs(blocks, recipe, CPU)
-    parts = [embed(encoder, inputs, name) for name in ("adj", "diff")]
-    torch.testing.assert_close(embed(encoder, inputs, "adj+diff"), parts[0] + parts[1])
+    parts = [embed(encoder, inputs, Embed(name)) for name in ("adj", "diff")]
+    torch.testing.assert_close(embed(encoder, inputs, Embed("adj+diff")), parts[0] + parts[1])
     assert not torch.allclose(parts[0], parts[1])
+
+
+def test_smoothing_is_pagerank_over_the_representations(
+    blocks: Graph, generator: torch.Generator
+) -> None:
+    recipe = load_recipe("default", ["embed.smooth=0.2", "encoder.width=7"])
+    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    inputs = make_inputs(blocks, recipe, CPU)
+    a = torch.from_numpy(blocks.adjacency.toarray()) + torch.eye(blocks.num_nodes)
+    t = a / a.sum(dim=0).sqrt() / a.sum(dim=1, keepdim=True).sqrt()
+    s = 0.2 * torch.linalg.inv(torch.eye(blocks.num_nodes) - 0.8 * t)
+    expected = s @ embed(encoder, inputs)
+    torch.testing.assert_close(embed(encoder, inputs, recipe.embed), expected, atol=1e-3, rtol=0)
+    with_features = embed(encoder, inputs, replace(recipe.embed, features=True))
+    x = s @ torch.nn.functional.normalize(torch.from_numpy(blocks.x.toarray()), 1.0, dim=1)
+    parts = [torch.nn.functional.normalize(part, dim=1) for part in (expected, x)]
+    torch.testing.assert_close(with_features, torch.cat(parts, 1), atol=5e-3, rtol=0)
+    again = make_inputs(blocks, recipe, CPU, is_trained=True)
+    assert set(again.operators) == {"adj", "smooth"}
+    assert torch.equal(embed(encoder, again, recipe.embed), embed(encoder, inputs, recipe.embed))

@@ -4,13 +4,28 @@ import torch
 from torch import Tensor
 
 from dgb.model.encoder import Encoder
+from dgb.model.layers import l2_normalise
+from dgb.recipe import Embed
 from dgb.views.inputs import Inputs
+from dgb.views.sparse import SparseMatrix
 from dgb.views.view import View, propagates_first
 
 
 @torch.no_grad()
-def embed(encoder: Encoder, inputs: Inputs, operator: str = "adj") -> Tensor:
-    """Return the representations over `adj` (the paper's way), `diff`, or their sum `adj+diff`."""
+def embed(encoder: Encoder, inputs: Inputs, recipe: Embed | None = None) -> Tensor:
+    """Return the representations H; `smooth` and `features` go beyond the paper."""
+    recipe = recipe or Embed()
+    h = _representations(encoder, inputs, recipe.operator)
+    parts = [h]
+    if recipe.features:
+        parts.append(inputs.x.dense() if isinstance(inputs.x, SparseMatrix) else inputs.x)
+    if recipe.smooth:
+        parts = [inputs.operators["smooth"].multiply(part) for part in parts]
+    return torch.cat([l2_normalise(part) for part in parts], 1) if recipe.features else parts[0]
+
+
+def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
+    """Return H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
     width = encoder.weights[0].shape[1]
     total: Tensor | None = None
     for name in operator.split("+"):

@@ -3,6 +3,7 @@
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,14 @@ def git_hash() -> str | None:
         return None
 
 
+def uncommitted(*names: str) -> list[str]:
+    """Return which of these files or folders of the package differ from the last commit."""
+    if git_hash() is None:  # an installed package is as it was released
+        return []
+    package = Path(__file__).parent.parent
+    return [name for name in names if _git(package, "status", "--porcelain", "--", name)]
+
+
 def _git(folder: Path, *words: str) -> str:
     command = ["git", "-C", str(folder), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -77,6 +86,12 @@ def peak_mb() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def reset_peak() -> None:
+    """Forget the peak so far where the system allows it (Linux), so that a run tells its own."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def devices() -> dict[str, Any]:

@@ -39,14 +39,14 @@ class Trained:
 
     def embeddings(self) -> Array:
         """Return the representations of the training graph."""
-        return embed(self.encoder, self.inputs, self.recipe.embed.operator).cpu().numpy()
+        return embed(self.encoder, self.inputs, self.recipe.embed).cpu().numpy()
 
     def untrained_embeddings(self) -> Array:
         """Return the representations by the encoder as it was before its first step."""
         for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
         encoder = Encoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
         encoder = encoder.to(self.encoder.weights[0].device)
-        return embed(encoder, self.inputs, self.recipe.embed.operator).cpu().numpy()
+        return embed(encoder, self.inputs, self.recipe.embed).cpu().numpy()
 
 
 def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Trained:

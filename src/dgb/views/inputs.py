@@ -9,9 +9,9 @@ import torch
 from scipy import sparse
 
 from dgb.data.graph import Graph
-from dgb.recipe import Recipe
+from dgb.recipe import Diffusion, Recipe
 from dgb.views.augment import Features
-from dgb.views.operators import make_operators, row_normalise
+from dgb.views.operators import make_diff, make_operators, row_normalise
 from dgb.views.product import Operator
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, View, make_view, parse_view, propagates_first
@@ -26,16 +26,19 @@ class Inputs:
 
 
 def make_inputs(
-    graph: Graph, recipe: Recipe, device: torch.device, needed: set[str] | None = None
+    graph: Graph, recipe: Recipe, device: torch.device, *, is_trained: bool = False
 ) -> Inputs:
     """Normalise the features once, before any dropout, and make the operators.
 
-    `needed` names the operators to make; by default those of the recipe's views and embedding.
+    Those of the recipe's views are left out for an encoder that is trained already.
     """
-    if needed is None:
-        needed = {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
-        needed |= set(recipe.embed.operator.split("+"))
+    needed = set(recipe.embed.operator.split("+"))
+    if not is_trained:
+        needed |= {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, device)
+    if recipe.embed.smooth:
+        smooth = Diffusion(alpha=recipe.embed.smooth, self_loops=True)
+        operators["smooth"] = make_diff(graph.adjacency, smooth).to(device)
     return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators)
 
 
