@@ -22,7 +22,8 @@ from dgb.views.sparse import SparseMatrix
 from reference import PlainDGB, augmented
 
 CPU = torch.device("cpu")
-WIDE = ["encoder.width=512", "heads.hidden=512", "heads.width=512", "train.monitor_every=1000000"]
+WIDE = ["encoder.width=512", "heads.hidden=512", "heads.width=512", "view1.nfd_drop_rate=0.7"]
+WIDE += ["train.monitor_every=1000000"]
 DIFFUSIONS = {
     "PPR to 1e-3": ["diffusion.error=1e-3"],
     "PPR top-128": ["diffusion.top_k=128"],

@@ -33,6 +33,25 @@ def test_the_paper_s_recipes_follow_the_paper(name: str, decay: float) -> None:
     assert recipe.data.normalise == "row"
 
 
+def test_a_recipe_builds_on_its_base(tmp_path: Path) -> None:
+    plus, base = load_recipe("cora-plus"), load_recipe("cora")
+    assert plus.embed.smooth == 0.2 and plus.train == base.train
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "cora"\n[train]\nepochs = 3\n')
+    mine = load_recipe(file)
+    assert mine.train.epochs == 3 and mine.train.decay == base.train.decay
+    assert mine.encoder == base.encoder
+    file.write_text('base = "korra"\n')
+    with pytest.raises(DGBError, match="did you mean 'cora'"):
+        load_recipe(file)
+    file.write_text("base = 7\ntrain = 3\n")
+    with pytest.raises(DGBError, match="unknown base"):
+        load_recipe(file)
+    file.write_text('base = "cora"\ntrain = 3\n')
+    with pytest.raises(DGBError, match="train is a section"):
+        load_recipe(file)
+
+
 def test_overrides_reach_every_kind_of_value() -> None:
     sets = ["train.decay=0.5", "view1.augment=nd+diff", "heads.batch_norm=false"]
     sets += ["diffusion.theta=[0.5, 0.5]", "train.learning_rate=2e-4", "train.seed = 7"]

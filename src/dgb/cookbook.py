@@ -29,10 +29,7 @@ def recipe_names() -> list[str]:
 
 def load_recipe(source: str | Path | Recipe = "default", overrides: Iterable[str] = ()) -> Recipe:
     """Return a recipe by name or from a TOML file, with `section.key=value` overrides applied."""
-    if isinstance(source, Recipe):
-        values = plain(source)
-    else:
-        values = _parse(_read(str(source)), str(source))
+    values = plain(source) if isinstance(source, Recipe) else _values(str(source))
     for override in overrides:
         _override(values, override)
     return recipe_from(values)
@@ -75,6 +72,21 @@ def recipe_hash(recipe: Recipe) -> str:
     for section, keys in NOT_IN_HASH.items():
         values[section] = {k: v for k, v in values[section].items() if k not in keys}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _values(source: str) -> dict[str, Any]:
+    """Return what a recipe file sets, on top of the recipe that its `base` names."""
+    own = _parse(_read(source), source)
+    base = own.pop("base", None)
+    if base is None:
+        return own
+    if base not in recipe_names() or base == source:
+        raise unknown_name(f"base of {source},", str(base), recipe_names())
+    values = _values(base)
+    for section, keys in own.items():
+        is_section = isinstance(keys, dict) and isinstance(values.get(section, {}), dict)
+        values[section] = values.get(section, {}) | keys if is_section else keys
+    return values
 
 
 def _read(source: str) -> str:
