@@ -180,3 +180,29 @@ def test_data_and_info_answer(graph_file: str, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert "train.decay" in printed and "p of Eq. 7" in printed
     assert "citeseer" in printed and "homophily" in printed and "torch" in printed
+
+
+def test_tune_writes_a_recipe_that_trains(
+    graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "tuned"
+    search = ["--search", "train.decay=0.8,0.9", "--trials", "2", "--out", str(out)]
+    assert main(["tune", graph_file, *search, *SMALL]) == 0
+    text = capsys.readouterr().out
+    assert "best validation" in text and f"--recipe {out / 'recipe.toml'}" in text
+    train = ["train", graph_file, "--recipe", str(out / "recipe.toml")]
+    assert main([*train, "--out", str(tmp_path / "run")]) == 0
+
+
+def test_reproduce_table_1_and_what_it_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = ["--results", str(tmp_path / "results")]
+    assert main(["reproduce", "table1", "--datasets", "cora", *results]) == 0
+    assert "5,278 (paper 5,429)" in capsys.readouterr().out
+    page = (tmp_path / "results" / "table1.html").read_text("utf-8")
+    assert "they cite each other" in page
+    assert main(["reproduce", "table4", "--jobs", "0", *results]) == 2
+    assert "--jobs must be at least 1" in capsys.readouterr().err
+    assert main(["reproduce", "table4", "--datasets", "korra", *results]) == 2
+    assert "did you mean 'cora'" in capsys.readouterr().err

@@ -15,6 +15,8 @@ STAGES = [
     ["train"],
     ["evaluate"],
     ["run"],
+    ["tune"],
+    ["reproduce"],
     ["estimator"],
     ["commands"],
     ["cli"],

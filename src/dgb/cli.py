@@ -8,6 +8,11 @@ from typing import NoReturn
 
 from dgb.errors import DGBError
 
+REPRODUCED = (
+    *("table1", "table2", "table3", "table4", "plus"),
+    *("figure1", "figure2", "rates", "claims", "verify"),
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's is one line on stderr and exit code 2."""
@@ -42,6 +47,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_train(verbs)
     _add_embed(verbs)
     _add_evaluate(verbs)
+    _add_tune(verbs)
+    _add_reproduce(verbs)
     _add_data(verbs)
     info = verbs.add_parser("info", help="versions and devices, or all settings of a recipe")
     info.add_argument("recipe", nargs="?", help="a name or a .toml file")
@@ -76,6 +83,41 @@ def _add_evaluate(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     evaluate.add_argument("--out", metavar="DIR", help="folder (default: runs/evaluate-GRAPH)")
     _add_recipe_options(evaluate)
     _add_data_options(evaluate)
+
+
+def _add_tune(verbs: "argparse._SubParsersAction[_Parser]") -> None:
+    tune = verbs.add_parser("tune", help="search a recipe for a graph, with or without labels")
+    tune.add_argument("graph", help="a known data set or an .npz file")
+    tune.add_argument(
+        "--search",
+        action="append",
+        default=[],
+        metavar="KEY=VALUES",
+        help="train.decay=0.8:0.99, train.learning_rate=1e-4:1e-2:log or encoder.width=256,512 "
+        "(default: the keys that matter most)",
+    )
+    tune.add_argument("--trials", type=int, default=30, metavar="N", help="in all (default: 30)")
+    tune.add_argument("--seeds", type=int, default=1, metavar="N", help="trainings a trial")
+    tune.add_argument("--criterion", metavar="NAME", help="validation, or one that needs no labels")
+    tune.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
+    tune.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
+    _add_recipe_options(tune)
+    _add_data_options(tune)
+
+
+def _add_reproduce(verbs: "argparse._SubParsersAction[_Parser]") -> None:
+    reproduce = verbs.add_parser("reproduce", help="measure the paper's tables, draw its figures")
+    reproduce.add_argument("what", choices=REPRODUCED, metavar="|".join(REPRODUCED))
+    reproduce.add_argument(
+        "--datasets", default="cora,citeseer,pubmed", metavar="A,B", help="(default: all three)"
+    )
+    reproduce.add_argument("--runs", type=int, metavar="N", help="trainings a cell")
+    reproduce.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once")
+    reproduce.add_argument("--lines", type=int, default=5, metavar="N", help="to verify")
+    reproduce.add_argument(
+        "--results", default="results", metavar="DIR", help="folder (default: results)"
+    )
+    _add_data_options(reproduce)
 
 
 def _add_data(verbs: "argparse._SubParsersAction[_Parser]") -> None:

@@ -1,0 +1,7 @@
+"""What each verb of the command line does, once its options are parsed."""
+
+from dgb.commands.data import data, info
+from dgb.commands.results import reproduce, tune
+from dgb.commands.training import embed, evaluate, train
+
+__all__ = ["data", "embed", "evaluate", "info", "reproduce", "train", "tune"]

@@ -1,0 +1,39 @@
+"""The verbs that look: at data, at recipes, at the machine."""
+
+from argparse import Namespace
+
+from dgb.commands.options import data_options, named_graph
+from dgb.cookbook import load_recipe, recipe_names
+from dgb.data.check import check_graph
+from dgb.data.load import fetch_dataset, list_datasets
+from dgb.data.sources import cache_folder
+from dgb.readable import readable, setting_lines
+
+
+def data(options: Namespace) -> None:
+    """List the known data sets, fetch one, or check a graph."""
+    if options.action == "list":
+        print(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")
+        for row in list_datasets():
+            counts = (
+                f"{row['nodes']:>9,}{row['edges']:>11,}{row['features']:>10,}{row['classes']:>9}"
+            )
+            print(f"{row['name']:18}{counts}  {row['state']}")
+    elif options.action == "fetch":
+        print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
+    else:
+        for name, value in check_graph(named_graph(options.graph, options)).items():
+            print(f"{name.replace('_', ' '):24}{readable(value)}")
+
+
+def info(options: Namespace) -> None:
+    """Print versions, devices, recipes and folders, or every setting of one recipe."""
+    from dgb.run.machine import devices, git_hash, versions
+
+    if options.recipe:
+        print("\n".join(setting_lines(load_recipe(options.recipe))))
+        return
+    facts = versions() | {"git": git_hash() or "no checkout"} | devices()
+    facts |= {"recipes": ", ".join(recipe_names()), "cache": str(cache_folder())}
+    for name, value in facts.items():
+        print(f"{name:18}{value}")

@@ -1,0 +1,51 @@
+"""The verbs that measure and search: the paper's tables and figures, and recipes for a graph."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from dgb.commands.options import describe, named_graph, recipe_of
+from dgb.errors import DGBError
+from dgb.progress import say
+
+
+def reproduce(options: Namespace) -> None:
+    """Measure a table or draw a figure of the paper, going on where an earlier call stopped."""
+    from dgb.reproduce import make
+    from dgb.reproduce.place import Place
+    from dgb.reproduce.plan import check_datasets
+
+    for name in ("runs", "jobs", "lines"):
+        if (value := getattr(options, name)) is not None and value < 1:
+            raise DGBError(f"--{name} must be at least 1, not {value}")
+    place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
+    datasets = check_datasets(options.datasets)
+    try:
+        print(make.make(options.what, place, datasets, options.runs, options.lines))
+    except KeyboardInterrupt:
+        say("dgb: stopped; the same command goes on from here")
+        raise
+
+
+def tune(options: Namespace) -> None:
+    """Search a recipe for a graph, going on where an earlier call stopped."""
+    from dgb.tune.agreement import rank_agreement
+    from dgb.tune.found import RECIPE, TRIALS
+    from dgb.tune.space import parse_space
+    from dgb.tune.study import Plan
+    from dgb.tune.study import tune as search
+
+    graph = named_graph(options.graph, options)
+    recipe = recipe_of(options, graph)
+    folder = Path(options.out or f"runs/tune-{graph.name}")
+    plan = Plan(options.trials, options.seeds, options.criterion, options.every)
+    print(f"{describe(graph)} → {folder}")
+    try:
+        found = search(graph, recipe, parse_space(options.search, recipe), folder, plan)
+    except KeyboardInterrupt:
+        say("dgb: stopped; the same command goes on from here")
+        raise
+    print(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
+    for name, (rho, n) in rank_agreement(found.lines).items():
+        print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
+    print(f"recipe: {folder / RECIPE}\nevery trial: {folder / TRIALS}")
+    print(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")

@@ -1,0 +1,152 @@
+"""Figure 2: embeddings laid out in the plane by t-SNE, drawn as PNG and SVG."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+from dgb.whole_file import whole_file
+
+# Okabe and Ito's colours, which people with any colour vision tell apart; yellow comes last because
+# it is faint on white.
+PALETTE = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
+    *("#56b4e9", "#e69f00", "#3c3c3c", "#f0e442"),
+)
+UNLABELLED = "#d8d8d8"
+BLOCK, SIDE, TITLE, LEGEND = (4.4, 5.1), 4.2, 0.4, 0.7  # of a panel with its words, in inches
+# Nothing of the user's own settings, the date or the version: the same drawing is the same file.
+STYLE = {"svg.hashsalt": "dgb", "font.size": 10, "mathtext.fontset": "dejavusans"}
+METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+}
+
+
+class Silhouette(NamedTuple):
+    """How well classes are apart, −1 to 1: in the embedding (cosine) and in the drawn plane."""
+
+    embedding: float
+    plane: float
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One embedding in the plane, with what is written above and below it."""
+
+    title: str
+    points: Array  # [num_nodes, 2]
+    labels: Array  # [num_nodes], -1 where unknown
+    label_names: tuple[str, ...]
+    silhouette: Silhouette
+    accuracy: float | None = None  # of the linear probe on the test nodes, 0 to 1
+
+
+def tsne(z: Any, seed: int = 0, perplexity: float = 30) -> Array:
+    """Return t-SNE's place in the plane for every row of z."""
+    from sklearn.manifold import TSNE
+    from sklearn.preprocessing import normalize
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    if len(z) <= perplexity:
+        raise DGBError(f"t-SNE with perplexity {perplexity:g} needs more than {len(z)} nodes")
+    # Rows of length one, so that near means a small angle: what the loss compares (Eq. 8, 9), what
+    # the silhouette measures, and the same for ablations whose rows differ in length.
+    places = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32)
+    with threadpool_limits(1):  # sums in another order lead to another picture
+        return np.asarray(places.fit_transform(normalize(z)))
+
+
+def silhouette(z: Any, points: Array, labels: Array) -> Silhouette:
+    """Return the mean silhouette of the labels in z and in the plane, over nodes with a label."""
+    from sklearn.metrics import silhouette_score
+
+    known = labels >= 0
+    if len(np.unique(labels[known])) < 2:
+        raise DGBError("a silhouette needs nodes of at least two classes")
+    return Silhouette(
+        float(silhouette_score(z[known], labels[known], metric="cosine")),
+        float(silhouette_score(points[known], labels[known])),
+    )
+
+
+def draw_panels(panels: list[Panel], path_stem: Path) -> list[Path]:
+    """Draw the panels side by side with one legend; return the PNG and the SVG written."""
+    if not panels:
+        raise DGBError("there is no panel to draw")
+    columns = math.ceil(math.sqrt(len(panels)))
+    rows = math.ceil(len(panels) / columns)
+    width, height = BLOCK[0] * columns, BLOCK[1] * rows + LEGEND
+    with plotting() as figure_class:
+        figure = figure_class(figsize=(width, height))
+        for i, panel in enumerate(panels):
+            left = BLOCK[0] * (i % columns) + (BLOCK[0] - SIDE) / 2
+            bottom = height - BLOCK[1] * (i // columns) - TITLE - SIDE
+            box = (left / width, bottom / height, SIDE / width, SIDE / height)
+            _draw_panel(figure.add_axes(box), panel)
+        _draw_legend(figure, panels[0].label_names)
+        return save(figure, path_stem)
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
+    colours = np.array([*_colours(len(panel.label_names)), UNLABELLED])
+    # Points become an image within the SVG: ten thousand shapes would be slow to show.
+    style = {"s": 7, "linewidths": 0, "rasterized": True}
+    axes.scatter(*panel.points.T, c=colours[panel.labels], **style)
+    axes.set_title(panel.title, fontsize=12, fontweight="bold")
+    axes.set_xlabel(_caption(panel), color="#404040")
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_color("#c8c8c8")
+    axes.margins(0.04)
+
+
+def _caption(panel: Panel) -> str:
+    scores = panel.silhouette
+    text = f"silhouette {scores.embedding:.2f} in the embedding, {scores.plane:.2f} in the plane"
+    if panel.accuracy is None:
+        return text
+    return f"{text}\ntest accuracy {100 * panel.accuracy:.1f} %"
+
+
+def _draw_legend(figure: Any, label_names: tuple[str, ...]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="", marker="o", color=colour, label=name.replace("_", " "))
+        for name, colour in zip(label_names, _colours(len(label_names)), strict=True)
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=4, frameon=False)
+
+
+def _colours(count: int) -> list[str]:
+    if count > len(PALETTE):
+        raise DGBError(f"{count} classes; a drawing tells at most {len(PALETTE)} colours apart")
+    return list(PALETTE[:count])
+
+
+@contextmanager
+def plotting() -> Iterator[Any]:
+    """Give matplotlib's Figure under our own style, without a window or global figures."""
+    try:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise DGBError("drawing needs pip install 'deep-graph-bootstrapping[plot]'") from None
+    with style.context(["default", STYLE]):
+        yield Figure
+
+
+def save(figure: Any, path_stem: Path) -> list[Path]:
+    """Write a figure as <stem>.png and <stem>.svg, byte for byte the same each time."""
+    path_stem.parent.mkdir(parents=True, exist_ok=True)
+    paths = [path_stem.with_name(f"{path_stem.name}.{form}") for form in METADATA]
+    for path, (form, metadata) in zip(paths, METADATA.items(), strict=True):
+        with whole_file(path) as part:
+            figure.savefig(part, format=form, dpi=200, metadata=metadata)
+    return paths

@@ -1,0 +1,67 @@
+"""Everything that can be reproduced by name: tables, figures, drop rates, and a check of them."""
+
+from collections.abc import Callable
+
+from dgb.errors import DGBError
+from dgb.reproduce.architecture import draw_architecture
+from dgb.reproduce.claims import cells_of, check_claims
+from dgb.reproduce.figure2 import make_figure2
+from dgb.reproduce.place import Place
+from dgb.reproduce.plan import TABLES, plan
+from dgb.reproduce.rates import find_rates
+from dgb.reproduce.render import write_table
+from dgb.reproduce.runner import run
+from dgb.reproduce.summary import summarise
+from dgb.reproduce.table1 import write_table1
+from dgb.reproduce.verify import verdict_line, verify
+from dgb.run.folder import write_text
+
+Datasets = tuple[str, ...]
+
+
+def make(
+    what: str, place: Place, datasets: Datasets, runs: int | None = None, lines: int = 5
+) -> str:
+    """Make one of them, with its files in the results folder; return what to print."""
+    if what in TABLES:
+        return make_table(what, place, datasets, runs)
+    makers: dict[str, Callable[[], str]] = {
+        "table1": lambda: write_table1(place, datasets),
+        "figure1": lambda: "\n".join(map(str, draw_architecture(place.results / "figure1"))),
+        "figure2": lambda: make_figure2(place),
+        "rates": lambda: make_rates(place, datasets),
+        "claims": lambda: make_claims(place, datasets),
+        "verify": lambda: make_verdicts(place, lines),
+    }
+    place.results.mkdir(parents=True, exist_ok=True)
+    return makers[what]()
+
+
+def make_table(table: str, place: Place, datasets: Datasets, runs: int | None = None) -> str:
+    """Measure what is missing of a table and write it anew."""
+    jobs = plan(table, datasets, runs)
+    return write_table(table, summarise(table, jobs, run(jobs, place)), place.results)
+
+
+def make_rates(place: Place, datasets: Datasets) -> str:
+    """Choose Table 3's drop rates on validation."""
+    found = find_rates(datasets, place)
+    count = sum(len(cells) for cells in found.values())
+    return f"rates of {count} cells: {place.results / 'rates.toml'}"
+
+
+def make_claims(place: Place, datasets: Datasets) -> str:
+    """Hold the paper's observations against Tables 3 and 4 as measured."""
+    lines = run([job for table in ("table3", "table4") for job in plan(table, datasets)], place)
+    text = check_claims({dataset: cells_of(lines, dataset) for dataset in datasets})
+    write_text(place.results / "claims.md", text)
+    return text
+
+
+def make_verdicts(place: Place, lines: int) -> str:
+    """Measure some lines again; one that comes out otherwise is an error."""
+    verdicts = verify(place, lines)
+    text = "\n".join(verdict_line(verdict) for verdict in verdicts)
+    if any(verdict["same"] is False for verdict in verdicts):
+        raise DGBError(f"not every line came out the same\n{text}")
+    return text

@@ -1,0 +1,91 @@
+"""One measurement: train, choose on validation, then read the test labels once and say so."""
+
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dgb.data.graph import Graph
+from dgb.data.load import load_graph
+from dgb.estimator import embed_graph
+from dgb.evaluate.probe import linear_probe
+from dgb.evaluate.scores import choose_split
+from dgb.model.encoder import Encoder
+from dgb.recipe import Embed, Probe
+from dgb.reproduce.place import Place, append_line
+from dgb.reproduce.plan import Measurement
+from dgb.run.machine import peak_mb, reset_peak, set_threads
+from dgb.run.training import describe, train_encoder
+from dgb.views.inputs import normalised_features
+
+TEST_READS = "test_reads.jsonl"
+
+
+def load(dataset: str, place: Place) -> Graph:
+    """Return a data set, kept for the next measurement in this process."""
+    return _load(dataset, place.data_folder, place.offline)
+
+
+@lru_cache(maxsize=3)
+def _load(dataset: str, data_folder: str | None, offline: bool) -> Graph:
+    return load_graph(dataset, data_folder=data_folder, offline=offline)
+
+
+def measure(jobs: Sequence[Measurement], place: Place) -> list[dict[str, Any]]:
+    """Return the lines of measurements that share a training; it is done once."""
+    first = jobs[0]
+    graph = load(first.dataset, place)
+    set_threads(place.threads)
+    reset_peak()
+    start = time.perf_counter()
+    encoder = None if first.system == "raw" else _encoder(first, graph)
+    seconds = time.perf_counter() - start
+    return [_score(job, graph, encoder, place, seconds) for job in jobs]
+
+
+def training_of(job: Measurement) -> Hashable:
+    """Return what two measurements have in common when one training serves both."""
+    return job.dataset, job.system, replace(job.recipe, embed=Embed(), probe=Probe())
+
+
+def _encoder(job: Measurement, graph: Graph) -> Encoder:
+    recipe = job.recipe
+    if job.system == "random":
+        recipe = replace(recipe, train=replace(recipe.train, epochs=0))
+    return train_encoder(graph, recipe).encoder
+
+
+def _score(
+    job: Measurement, graph: Graph, encoder: Encoder | None, place: Place, seconds: float
+) -> dict[str, Any]:
+    """Embed, choose the probe on validation, log the read of the test labels, read them."""
+    start = time.perf_counter()
+    if encoder is None:
+        z = normalised_features(graph, job.recipe)
+    else:
+        z = embed_graph(encoder, graph, job.recipe)
+    line: dict[str, Any] = {"table": job.table, "method": job.method, "dataset": job.dataset}
+    line |= {"system": job.system} | describe(graph, job.recipe)
+    del line["graph"]
+    log_test_read(place.results, line)
+    assert graph.labels is not None
+    split = choose_split(graph, job.seed)
+    scores = linear_probe(z, graph.labels, split, job.recipe.probe, job.seed)
+    return line | {
+        "val_accuracy": scores.validation,
+        "test_accuracy": scores.test,
+        "probe": scores.settings,
+        "seconds": round(seconds + time.perf_counter() - start, 2),
+        "peak_mb": peak_mb(),
+        "threads": place.threads,
+    }
+
+
+def log_test_read(results: Path, line: dict[str, Any]) -> None:
+    """Append who reads the test labels, when, and with which committed recipe."""
+    keys = ("table", "method", "dataset", "recipe", "seed", "git")
+    entry = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    entry |= {key: line[key] for key in keys}
+    append_line(results / TEST_READS, entry)

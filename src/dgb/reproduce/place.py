@@ -1,0 +1,69 @@
+"""Where results go and how many trainings run at once, each in a process of its own."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where results go, where data comes from, and how many trainings run at once."""
+
+    results: Path = Path("results")
+    data_folder: str | None = None
+    jobs: int = 1
+    offline: bool = False
+    threads: int = 0  # CPU threads of one training; 0 shares the cores among the jobs
+
+    def __post_init__(self) -> None:
+        """Share the cores."""
+        shared = max(1, (os.cpu_count() or 1) // max(self.jobs, 1))
+        object.__setattr__(self, "threads", self.threads or shared)
+
+
+def in_parallel(
+    function: Callable[[Task, Place], Result], tasks: Sequence[Task], place: Place
+) -> Iterator[tuple[Task, Result]]:
+    """Yield each task with its result as it finishes; one at a time needs no other process."""
+    if place.jobs == 1:
+        yield from ((task, function(task, place)) for task in tasks)
+        return
+    with _quiet(place.threads), ProcessPoolExecutor(place.jobs, get_context("spawn")) as pool:
+        futures = {pool.submit(function, task, place): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Append one JSON line in a single write, so that processes do not mix theirs."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+@contextmanager
+def _quiet(threads: int) -> Iterator[None]:
+    """Let processes started in here draw no bars and use their share of the cores."""
+    wanted = {"TQDM_DISABLE": "1"}
+    wanted |= {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

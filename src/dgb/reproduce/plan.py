@@ -1,0 +1,157 @@
+"""What each table asks for: a row is a recipe, a measurement is a recipe and a seed."""
+
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from dgb.cookbook import load_recipe, plain, recipe_from
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+from dgb.reproduce.published import DATASETS, rows
+from dgb.settings import unknown_name
+
+TABLES = ("table2", "table3", "table4", "plus")
+RUNS = {"table2": 20, "table3": 5, "table4": 5, "plus": 5}
+# Beside a row or a data set of a table: what stands there for comparison, or takes longest.
+FEWER_RUNS = {("table2", "dgb-shared"): 5, ("table2", "random"): 10, ("table3", "pubmed"): 3}
+
+# Table 4: what is changed in the recipe of a data set.
+ABLATIONS: dict[str, tuple[str, ...]] = {
+    "dgb": (),
+    "without-projection": ("heads.projector=none",),
+    "p=0": ("train.decay=0",),
+    "p=1": ("train.decay=1",),
+    "without-bn": ("heads.batch_norm=false",),
+}
+# Table 3 has some hundred cells: in all of them alike, what makes a training cheaper.
+CHEAPER: dict[str, tuple[str, ...]] = {
+    "cora": ("encoder.width=512", "train.epochs=40"),
+    "citeseer": (),
+    "pubmed": ("train.epochs=5",),
+}
+# Beyond Table 3: the best pair with the other kernel, and DGB-DIFF of the source's comments.
+BEYOND_TABLE_3: dict[str, tuple[str, ...]] = {
+    "heat": ("diffusion.kernel=heat",),
+    "embed-diff": ("embed.operator=diff",),
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number to measure: a training of a recipe with its seed, and the place it goes to."""
+
+    table: str
+    method: str  # the row
+    dataset: str
+    system: str  # what makes the embeddings: dgb, or one that needs no training
+    recipe: Recipe
+
+    @property
+    def seed(self) -> int:
+        """The seed of the training."""
+        return self.recipe.train.seed
+
+
+def plan(table: str, datasets: tuple[str, ...], runs: int | None = None) -> list[Measurement]:
+    """Return all measurements of a table, one seed of every cell before the next seed."""
+    cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
+    counts = [1 if cell.system == "raw" else runs or _runs(cell) for cell in cells]
+    return [
+        replace(cell, recipe=_seeded(cell.recipe, seed))
+        for seed in range(max(counts))
+        for cell, count in zip(cells, counts, strict=True)
+        if seed < count
+    ]
+
+
+def _runs(cell: Measurement) -> int:
+    names = ((cell.table, cell.method), (cell.table, cell.dataset))
+    return min(FEWER_RUNS.get(name, RUNS[cell.table]) for name in names)
+
+
+def check_datasets(names: str) -> tuple[str, ...]:
+    """Return the data sets of a list such as cora,pubmed."""
+    chosen = tuple(name.strip().lower() for name in names.split(",") if name.strip())
+    for name in chosen:
+        if name not in DATASETS:
+            raise unknown_name("data set of the paper", name, list(DATASETS))
+    if not chosen:
+        raise DGBError(f"--datasets takes one or more of {', '.join(DATASETS)}, joined by commas")
+    return chosen
+
+
+def _cells(table: str, dataset: str) -> list[Measurement]:
+    """Return the rows of a table for one data set, with seed 0."""
+    if table == "table2":
+        named = {"dgb": dataset, "dgb-shared": "default", "dgb-plus": f"{dataset}-plus"}
+        recipes = {row: load_recipe(name) for row, name in named.items()}
+        systems = {"raw": recipes["dgb"], "random": recipes["dgb"]}
+        return [
+            *(Measurement(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()),
+            *(Measurement(table, row, dataset, row, recipe) for row, recipe in systems.items()),
+        ]
+    if table == "table3":
+        recipes = _table3(dataset)
+    elif table == "table4":
+        recipes = {row: load_recipe(dataset, sets) for row, sets in ABLATIONS.items()}
+    else:
+        recipes = _without_each(dataset)
+    return [Measurement(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
+
+
+def _table3(dataset: str) -> dict[str, Recipe]:
+    """Return the paper's pairs of views, then the best of them with a change."""
+    recipes = {row.key: table3_recipe(dataset, row.key) for row in rows("table3")}
+    best = recipes["nfd+adj|nd+diff"]
+    return recipes | {row: load_recipe(best, sets) for row, sets in BEYOND_TABLE_3.items()}
+
+
+def table3_recipe(dataset: str, pair: str, rates: tuple[float, ...] | None = None) -> Recipe:
+    """Return the recipe of a cell such as nfd+adj|nd+diff, at the rates chosen for it or others."""
+    first, second = pair.split("|")
+    views = (f"view1.augment={first}", f"view2.augment={second}")
+    rates = chosen_rates(dataset, pair) if rates is None else rates
+    drops = (f"{key}={rate}" for key, rate in zip(rate_keys(pair), rates, strict=True))
+    return load_recipe(dataset, (*CHEAPER[dataset], *views, *drops))
+
+
+def rate_keys(pair: str) -> list[str]:
+    """Return the drop rates that a pair of views has."""
+    words = [view.split("+")[0] for view in pair.split("|")]
+    return [f"view{i}.{word}_drop_rate" for i, word in enumerate(words, 1) if word != "in"]
+
+
+def chosen_rates(dataset: str, pair: str) -> tuple[float, ...]:
+    """Return the drop rates that validation chose for a cell of Table 3."""
+    if not rate_keys(pair):
+        return ()
+    try:
+        return tuple(_rates()[dataset][pair])
+    except KeyError:
+        raise DGBError(
+            f"no drop rates chosen for {pair} on {dataset}; run `dgb reproduce rates` first"
+        ) from None
+
+
+@cache
+def _rates() -> dict[str, Any]:
+    return tomllib.loads((resources.files("dgb") / "reproduce" / "rates.toml").read_text("utf-8"))
+
+
+def _without_each(dataset: str) -> dict[str, Recipe]:
+    """Return the rows of a plus recipe's ablation: all of it, and each addition taken back."""
+    recipe = load_recipe(f"{dataset}-plus")
+    recipes = {"dgb-plus": recipe}
+    for section, values in plain(load_recipe(dataset)).items():
+        for key, value in values.items():
+            taken_back = plain(recipe)
+            if taken_back[section][key] != value:
+                taken_back[section][key] = value
+                recipes[f"without {section}.{key}"] = recipe_from(taken_back)
+    return recipes
+
+
+def _seeded(recipe: Recipe, seed: int) -> Recipe:
+    return replace(recipe, train=replace(recipe.train, seed=seed))

@@ -1,0 +1,106 @@
+"""A table as Markdown and as a page: ours, the paper's, the difference, and whether it agrees."""
+
+from html import escape
+from pathlib import Path
+
+from dgb.reproduce.published import Cell
+from dgb.reproduce.summary import Measured, SummaryRow
+from dgb.run.folder import write_text
+
+TITLES = {
+    "table2": "Table 2: accuracy of a linear classifier, in percent",
+    "table3": "Table 3: pairs of augmented views, accuracy in percent",
+    "table4": "Table 4: ablation, accuracy in percent",
+    "plus": "DGB+: what each addition to the paper's method brings, accuracy in percent",
+}
+NOTE = (
+    "mean ± standard deviation over (n) independent trainings, test nodes of the public split; "
+    "every choice was made on validation. Then the paper's figure, the difference, and = where the "
+    "paper's figure lies inside the 95 % t interval of our mean, ≠ where it does not."
+)
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1b1b1b; background: #fff }
+table { border-collapse: collapse; width: 100% } caption { text-align: left; margin-bottom: .5rem }
+th, td { padding: .35rem .7rem; border-bottom: 1px solid #ddd; text-align: left;
+  font-variant-numeric: tabular-nums }
+th { border-bottom: 2px solid #888 } .paper { color: #666; font-size: 90% }
+.same { color: #00664b } .other { color: #a04000 } .ours td { background: #f3f8fc }
+"""
+
+
+def write_table(table: str, rows: list[SummaryRow], results: Path) -> str:
+    """Write results/TABLE.md and results/TABLE.html; return the Markdown."""
+    datasets = list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
+    text = markdown(table, rows, datasets)
+    write_text(results / f"{table}.md", text)
+    write_text(results / f"{table}.html", page(table, rows, datasets))
+    return text
+
+
+def markdown(table: str, rows: list[SummaryRow], datasets: list[str]) -> str:
+    """Return a table in Markdown."""
+    head = f"| |{'|'.join(f' {d.capitalize()} ' for d in datasets)}|\n|---|{'---|' * len(datasets)}"
+    body = [
+        f"| {row.title} | {' | '.join(_text(row, dataset) for dataset in datasets)} |"
+        for row in rows
+    ]
+    return f"# {TITLES[table]}\n\n{NOTE}\n\n{head}\n" + "\n".join(body) + "\n"
+
+
+def page(table: str, rows: list[SummaryRow], datasets: list[str]) -> str:
+    """Return a table as a self-contained page."""
+    head = "".join(f"<th>{escape(d.capitalize())}</th>" for d in datasets)
+    body = "\n".join(
+        f'<tr class="{"ours" if row.measured else ""}"><td>{escape(row.title)}</td>'
+        + "".join(f"<td>{_html(row, dataset)}</td>" for dataset in datasets)
+        + "</tr>"
+        for row in rows
+    )
+    return html_page(
+        TITLES[table],
+        f"<p>{escape(NOTE)}</p>\n<table><thead><tr><th></th>{head}</tr></thead>"
+        f"<tbody>\n{body}\n</tbody></table>",
+    )
+
+
+def html_page(title: str, body: str) -> str:
+    """Return a self-contained page."""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
+        f"<style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>\n{body}</body></html>\n"
+    )
+
+
+def _text(row: SummaryRow, dataset: str) -> str:
+    cell, paper = row.measured.get(dataset), row.paper.get(dataset)
+    if cell is None:
+        return f"({_figure(paper)})" if paper else "–"
+    return _ours(cell) + (f"; {_against(cell)}" if paper else "")
+
+
+def _html(row: SummaryRow, dataset: str) -> str:
+    cell, paper = row.measured.get(dataset), row.paper.get(dataset)
+    if cell is None:
+        return f'<span class="paper">({_figure(paper)})</span>' if paper else "–"
+    if not paper:
+        return _ours(cell)
+    kind = "same" if cell.is_inside else "other"
+    return f'{_ours(cell)}<br><span class="paper {kind}">{_against(cell)}</span>'
+
+
+def _ours(cell: Measured) -> str:
+    if len(cell.values) == 1:
+        return f"{cell.mean:.1f} (1)"
+    return f"{cell.mean:.1f} ± {cell.std:.1f} ({len(cell.values)})"
+
+
+def _against(cell: Measured) -> str:
+    sign = {True: " =", False: " ≠", None: ""}[cell.is_inside]
+    return f"paper {_figure(cell.paper)}, {cell.difference:+.1f}{sign}"
+
+
+def _figure(cell: Cell | None) -> str:
+    assert cell is not None
+    return f"{cell.mean:.1f}" + (f" ± {cell.std:.1f}" if cell.std is not None else "")

@@ -1,0 +1,89 @@
+"""Run measurements: in parallel, line by line into a file, going on where a stopped one was."""
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+from dgb.cookbook import recipe_hash
+from dgb.data.fingerprint import fingerprint
+from dgb.errors import DGBError
+from dgb.progress import progress_bar, say
+from dgb.reproduce.measure import load, measure, training_of
+from dgb.reproduce.place import Place, append_line, in_parallel
+from dgb.reproduce.plan import Measurement
+from dgb.run.machine import uncommitted
+from dgb.train.journal import read_lines, rewrite_lines
+
+COMMITTED = ("recipes", "reproduce/rates.toml")  # what decides a result, inside the package
+Line = dict[str, Any]
+
+
+def run(jobs: list[Measurement], place: Place) -> list[Line]:
+    """Return a line per measurement, in order; those measured before are not measured again."""
+    refuse_uncommitted()
+    place.results.mkdir(parents=True, exist_ok=True)
+    done = _known(jobs, place)
+    left = [job for job in jobs if job not in done]
+    if done:
+        say(f"{len(done)} of {len(jobs)} measurements were there already")
+    bar = progress_bar(None, "measure", unit="run", initial=len(done), total=len(jobs))
+    with bar:
+        for group, lines in in_parallel(measure, _by_training(left), place):
+            for job, line in zip(group, lines, strict=True):
+                append_line(_path(place.results, job.table), line)
+                done[job] = line
+            bar.set_postfix_str(f"{group[0].method} on {group[0].dataset}", refresh=False)
+            bar.update(len(group))
+    return [done[job] for job in jobs]
+
+
+def refuse_uncommitted() -> None:
+    """Refuse to read test labels for recipes that could still be changed after the look."""
+    if changed := uncommitted(*COMMITTED):
+        raise DGBError(
+            f"{' and '.join(changed)} differ from the last commit; test labels are read only for "
+            "committed recipes: commit first"
+        )
+
+
+def read_all(results: Path) -> list[Line]:
+    """Return the lines of every table in a results folder."""
+    files = sorted(results.glob("*.jsonl"))
+    return [line for file in files for line in read_lines(file) if "test_accuracy" in line]
+
+
+def _by_training(jobs: list[Measurement]) -> list[tuple[Measurement, ...]]:
+    """Return the measurements in groups that one training serves, in the order of the first."""
+    groups: dict[Hashable, list[Measurement]] = {}
+    for job in jobs:
+        groups.setdefault(training_of(job), []).append(job)
+    return [tuple(group) for group in groups.values()]
+
+
+def _known(jobs: list[Measurement], place: Place) -> dict[Measurement, Line]:
+    """Return the lines that are there already, also those another table has measured.
+
+    They are written to this table's file, without what a kill has left half-written in it.
+    """
+    hashes = {d: fingerprint(load(d, place)) for d in {job.dataset for job in jobs}}
+    lines = {_key(line): line for line in read_all(place.results)}
+    done: dict[Measurement, Line] = {}
+    for job in jobs:
+        wanted = (job.dataset, hashes[job.dataset], job.system, recipe_hash(job.recipe), job.seed)
+        if wanted in lines:
+            done[job] = lines[wanted] | {"table": job.table, "method": job.method}
+    for table in {job.table for job in jobs}:
+        path = _path(place.results, table)
+        own = read_lines(path)
+        rewrite_lines(
+            path, own + [m for m in done.values() if m["table"] == table and m not in own]
+        )
+    return done
+
+
+def _key(line: Line) -> tuple[Any, ...]:
+    return tuple(line[k] for k in ("dataset", "graph_hash", "system", "recipe", "seed"))
+
+
+def _path(results: Path, table: str) -> Path:
+    return results / f"{table}.jsonl"

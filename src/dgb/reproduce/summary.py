@@ -1,0 +1,108 @@
+"""From lines to cells: mean ± std (n), the published figure beside it, and whether they agree."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dgb.reproduce.plan import Measurement
+from dgb.reproduce.published import Cell, published, rows
+from dgb.run.repeat import mean_std
+
+# Rows that no published table has, and what they are.
+OWN_TITLES = {
+    "dgb": "DGB",
+    "dgb-shared": "DGB, one recipe for all",
+    "dgb-plus": "DGB+, beyond the paper",
+    "random": "untrained encoder",
+    "heat": "best pair, heat kernel",
+    "embed-diff": "DGB-DIFF: embedding with diff",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A cell as we measured it, in percent, with what the paper prints."""
+
+    values: tuple[float, ...]
+    validation: tuple[float, ...]
+    paper: Cell | None
+
+    @property
+    def mean(self) -> float:
+        """Mean over independent trainings."""
+        return mean_std(list(self.values))[0]
+
+    @property
+    def std(self) -> float:
+        """Sample standard deviation over independent trainings."""
+        return mean_std(list(self.values))[1]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % t interval of the mean; one training has none."""
+        n = len(self.values)
+        if n < 2:
+            return None
+        from scipy.stats import t
+
+        half = float(t.ppf(0.975, n - 1)) * self.std / np.sqrt(n)
+        return self.mean - half, self.mean + half
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        return None if self.paper is None else self.mean - self.paper.mean
+
+    @property
+    def is_inside(self) -> bool | None:
+        """Tell whether the paper's figure lies inside our interval, as far as both exist."""
+        if self.paper is None or self.interval is None:
+            return None
+        low, high = self.interval
+        return bool(low <= self.paper.mean <= high)
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A row of a table: measured cells by data set, and the published ones where ours are not."""
+
+    key: str
+    title: str
+    group: str
+    measured: dict[str, Measured]
+    paper: dict[str, Cell]
+
+
+def summarise(table: str, jobs: list[Measurement], lines: list[dict[str, Any]]) -> list[SummaryRow]:
+    """Return the rows of a table: the paper's in its order, then those that we added."""
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for job, line in zip(jobs, lines, strict=True):
+        cells.setdefault((job.method, job.dataset), []).append(line)
+    datasets = list(dict.fromkeys(job.dataset for job in jobs))
+    paper = {row.key: row for row in rows(table)} if table.startswith("table") else {}
+    keys = [*paper, *(key for key in dict.fromkeys(m for m, _ in cells) if key not in paper)]
+    return [_row(table, key, paper, cells, datasets) for key in keys]
+
+
+def _row(
+    table: str,
+    key: str,
+    paper: dict[str, Any],
+    cells: dict[tuple[str, str], list[dict[str, Any]]],
+    datasets: list[str],
+) -> SummaryRow:
+    figures = {d: published(table, key, d) for d in datasets} if key in paper else {}
+    printed = {d: cell for d, cell in figures.items() if cell is not None}
+    measured = {d: _measured(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells}
+    title = paper[key].title if key in paper else OWN_TITLES.get(key, key)
+    group = paper[key].group if key in paper else "ours"
+    return SummaryRow(key, title, group, measured, printed)
+
+
+def _measured(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:
+    percent = {
+        name: tuple(100 * line[name] for line in lines)
+        for name in ("test_accuracy", "val_accuracy")
+    }
+    return Measured(percent["test_accuracy"], percent["val_accuracy"], paper)

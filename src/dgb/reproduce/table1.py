@@ -1,0 +1,75 @@
+"""Table 1: the statistics of the data as our loader counts them, beside the paper's."""
+
+from html import escape
+from typing import Any
+
+from dgb.data.fingerprint import fingerprint
+from dgb.data.graph import Graph
+from dgb.reproduce.measure import load
+from dgb.reproduce.place import Place
+from dgb.reproduce.published import published, rows
+from dgb.reproduce.render import html_page
+from dgb.reproduce.statistics import reason, statistics
+from dgb.run.folder import write_text
+from dgb.train.journal import rewrite_lines
+
+TITLE = "Table 1: statistics of the data"
+
+
+def write_table1(place: Place, datasets: tuple[str, ...]) -> str:
+    """Write table1.jsonl, .md and .html into the results; return the Markdown."""
+    lines = [statistics_line(load(dataset, place)) for dataset in datasets]
+    rewrite_lines(place.results / "table1.jsonl", lines)
+    write_text(place.results / "table1.html", _page(lines))
+    text = _markdown(lines)
+    write_text(place.results / "table1.md", text)
+    return text
+
+
+def statistics_line(graph: Graph) -> dict[str, Any]:
+    """Return our counts of a graph, the paper's, and why they differ where they do."""
+    ours = statistics(graph)
+    line: dict[str, Any] = {"table": "table1", "dataset": graph.name}
+    line |= {"graph_hash": fingerprint(graph)} | ours | {"paper": {}, "reasons": []}
+    for key, count in ours.items():
+        cell = published("table1", key, graph.name)
+        assert cell is not None, f"Table 1 has no {graph.name}"
+        line["paper"][key] = int(cell.mean)
+        if why := reason(graph.name, key, count, int(cell.mean)):
+            line["reasons"].append(f"{key}: {why}")
+    return line
+
+
+def _markdown(lines: list[dict[str, Any]]) -> str:
+    titles = [row.title for row in rows("table1")]
+    table = [f"| | {' | '.join(titles)} |", f"|---|{'---|' * len(titles)}"]
+    table += [f"| {_name(line)} | {' | '.join(_cells(line))} |" for line in lines]
+    return (
+        "\n".join([f"# {TITLE}", "", *table, "", *(f"- {why}" for why in _reasons(lines))]) + "\n"
+    )
+
+
+def _page(lines: list[dict[str, Any]]) -> str:
+    head = "".join(f"<th>{row.title}</th>" for row in rows("table1"))
+    body = "\n".join(
+        f"<tr><td>{_name(line)}</td>{''.join(f'<td>{cell}</td>' for cell in _cells(line))}</tr>"
+        for line in lines
+    )
+    why = "".join(f"<li>{escape(text)}</li>" for text in _reasons(lines))
+    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_page(TITLE, f"{table}<ul>{why}</ul>")
+
+
+def _name(line: dict[str, Any]) -> str:
+    return str(line["dataset"]).capitalize()
+
+
+def _cells(line: dict[str, Any]) -> list[str]:
+    pairs = [(line[row.key], line["paper"][row.key]) for row in rows("table1")]
+    return [
+        f"{ours:,}" if ours == paper else f"{ours:,} (paper {paper:,})" for ours, paper in pairs
+    ]
+
+
+def _reasons(lines: list[dict[str, Any]]) -> list[str]:
+    return [f"{_name(line)}, {why}" for line in lines for why in line["reasons"]]

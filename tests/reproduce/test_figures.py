@@ -1,0 +1,83 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+from dgb.reproduce.architecture import draw_architecture
+from dgb.reproduce.figures import Panel, Silhouette, draw_panels, silhouette, tsne
+
+
+def clouds(spread: float) -> tuple[Array, Array]:
+    """Return 60 rows around three directions and their labels."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 3
+    return np.eye(8)[labels] + spread * rng.standard_normal((60, 8)), labels
+
+
+def panel(title: str, accuracy: float | None = None) -> Panel:
+    z, labels = clouds(0.1)
+    points = tsne(z, seed=0, perplexity=10)
+    labels[0] = -1
+    scores = silhouette(z, points, labels)
+    return Panel(title, points, labels, ("a", "b", "c_d"), scores, accuracy)
+
+
+def test_the_plane_keeps_classes_apart_and_a_seed_fixes_it() -> None:
+    z, labels = clouds(0.1)
+    points = tsne(z, seed=3, perplexity=10)
+    assert points.shape == (60, 2)
+    assert np.array_equal(points, tsne(z, seed=3, perplexity=10))
+    assert np.allclose(points, tsne(z * np.arange(1, 61)[:, None], 3, 10), atol=1)  # directions
+    assert silhouette(z, points, labels).plane > 0.5
+
+
+def test_silhouette_is_high_for_classes_apart_and_near_zero_for_noise() -> None:
+    z, labels = clouds(0.05)
+    far = silhouette(z, z[:, :2], labels)
+    noise = np.random.default_rng(1).standard_normal((60, 8))
+    mixed = silhouette(noise, noise[:, :2], labels)
+    assert isinstance(far, Silhouette)
+    assert far.embedding > 0.9
+    assert abs(mixed.embedding) < 0.1
+    assert abs(mixed.plane) < 0.1
+
+
+def test_panels_are_written_twice_the_same(tmp_path: Path) -> None:
+    panels = [panel("DGB", 0.834), panel("p = 0"), panel("p = 1")]
+    first = draw_panels(panels, tmp_path / "new" / "figure2")
+    second = draw_panels(panels, tmp_path / "again.of" / "figure2.v2")
+    assert [path.name for path in first] == ["figure2.png", "figure2.svg"]
+    assert [path.name for path in second] == ["figure2.v2.png", "figure2.v2.svg"]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_the_architecture_is_written_twice_the_same(tmp_path: Path) -> None:
+    first = draw_architecture(tmp_path / "figure1")
+    contents = [path.read_bytes() for path in first]
+    assert contents[0].startswith(b"\x89PNG")
+    assert b"<svg" in contents[1]
+    assert contents == [path.read_bytes() for path in draw_architecture(tmp_path / "figure1")]
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
+    z, labels = clouds(0.1)
+    with pytest.raises(DGBError, match="perplexity"):
+        tsne(z, perplexity=60)
+    with pytest.raises(DGBError, match="two classes"):
+        silhouette(z, z, np.zeros(60, int))
+    with pytest.raises(DGBError, match="at most 8"):
+        names = tuple("abcdefghi")
+        draw_panels([Panel("", z[:, :2], labels, names, Silhouette(0, 0))], tmp_path / "x")
+    with pytest.raises(DGBError, match="no panel"):
+        draw_panels([], tmp_path / "x")
+
+
+def test_a_missing_matplotlib_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(DGBError, match="plot"):
+        draw_architecture(tmp_path / "figure1")

@@ -1,0 +1,109 @@
+"""What the tables ask for: rows, recipes, seeds, and nothing that depends on the day."""
+
+from dataclasses import replace
+
+import pytest
+
+from dgb.cookbook import load_recipe, plain, recipe_hash
+from dgb.errors import DGBError
+from dgb.reproduce.plan import (
+    ABLATIONS,
+    CHEAPER,
+    check_datasets,
+    chosen_rates,
+    plan,
+    rate_keys,
+    table3_recipe,
+)
+from dgb.reproduce.published import DATASETS, rows
+from dgb.run.training import check_recipe
+
+
+@pytest.mark.parametrize("table", ["table2", "table3", "table4", "plus"])
+def test_every_measurement_is_a_recipe_that_trains(table: str) -> None:
+    jobs = plan(table, DATASETS, runs=2)
+    for job in jobs:
+        check_recipe(job.recipe)
+    keys = {(job.method, job.dataset, job.seed) for job in jobs}
+    assert len(keys) == len(jobs)
+
+
+def test_table_2_trains_twenty_times_and_reads_features_once() -> None:
+    jobs = plan("table2", DATASETS)
+    for method, runs in {"dgb": 20, "dgb-plus": 20, "dgb-shared": 5, "random": 10}.items():
+        for dataset in DATASETS:
+            seeds = [j.seed for j in jobs if (j.method, j.dataset) == (method, dataset)]
+            assert seeds == list(range(runs))
+    assert len([job for job in jobs if job.method == "raw"]) == 3
+
+
+def test_the_shared_recipe_is_one() -> None:
+    shared = [job for job in plan("table2", DATASETS, 1) if job.method == "dgb-shared"]
+    assert len({recipe_hash(job.recipe) for job in shared}) == 1
+
+
+def test_table_3_has_the_paper_s_pairs_and_changes_nothing_but_views_and_rates() -> None:
+    jobs = [job for job in plan("table3", ("cora",), 1) if "|" in job.method]
+    assert [job.method for job in jobs] == [row.key for row in rows("table3")]
+    paper = load_recipe("cora", CHEAPER["cora"])
+    for job in jobs:
+        assert f"{job.recipe.view1.augment}|{job.recipe.view2.augment}" == job.method
+        same_views = replace(job.recipe, view1=paper.view1, view2=paper.view2)
+        assert same_views == paper
+
+
+def test_table_3_trains_five_times_and_three_times_on_pubmed() -> None:
+    jobs = plan("table3", DATASETS)
+    counts = {d: max(job.seed for job in jobs if job.dataset == d) + 1 for d in DATASETS}
+    assert counts == {"cora": 5, "citeseer": 5, "pubmed": 3}
+
+
+def test_rates_belong_to_the_views_that_drop() -> None:
+    assert rate_keys("nfd+adj|nd+diff") == ["view1.nfd_drop_rate", "view2.nd_drop_rate"]
+    assert rate_keys("in+adj|nd+diff") == ["view2.nd_drop_rate"]
+    assert rate_keys("in+diff|in+adj") == []
+    recipe = table3_recipe("cora", "nd+adj|nfd+diff", (0.3, 0.8))
+    assert (recipe.view1.nd_drop_rate, recipe.view2.nfd_drop_rate) == (0.3, 0.8)
+
+
+def test_every_pair_has_rates_for_every_data_set() -> None:
+    for dataset in DATASETS:
+        for row in rows("table3"):
+            assert len(chosen_rates(dataset, row.key)) == len(rate_keys(row.key))
+    with pytest.raises(DGBError, match="dgb reproduce rates"):
+        chosen_rates("cora", "nfd+diff|nfd+diff")
+
+
+def test_table_4_removes_one_thing_at_a_time() -> None:
+    paper = load_recipe("citeseer")
+    jobs = {job.method: job.recipe for job in plan("table4", ("citeseer",), 1)}
+    assert set(jobs) == {row.key for row in rows("table4")} == set(ABLATIONS)
+    assert jobs["dgb"] == paper
+    assert jobs["without-projection"].heads.projector == "none"
+    assert not jobs["without-bn"].heads.batch_norm
+    assert (jobs["p=0"].train.decay, jobs["p=1"].train.decay) == (0, 1)
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_each_addition_is_taken_back_alone(dataset: str) -> None:
+    paper, plus = load_recipe(dataset), load_recipe(f"{dataset}-plus")
+    jobs = {job.method: job.recipe for job in plan("plus", (dataset,), 1)}
+    assert jobs.pop("dgb-plus") == plus
+    assert jobs, "a plus recipe adds something"
+    for method, recipe in jobs.items():
+        section, key = method.removeprefix("without ").split(".")
+        assert plain(recipe)[section][key] == plain(paper)[section][key]
+        assert plain(recipe)[section][key] != plain(plus)[section][key]
+
+
+def test_seeds_come_before_cells_so_that_a_stopped_table_has_all_rows() -> None:
+    jobs = plan("table4", DATASETS, runs=3)
+    assert [job.seed for job in jobs] == sorted(job.seed for job in jobs)
+
+
+def test_data_sets_by_name() -> None:
+    assert check_datasets("Cora, pubmed") == ("cora", "pubmed")
+    with pytest.raises(DGBError, match="did you mean 'citeseer'"):
+        check_datasets("citeser")
+    with pytest.raises(DGBError, match="one or more of cora"):
+        check_datasets(",")

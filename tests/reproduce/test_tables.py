@@ -1,0 +1,58 @@
+"""From lines to cells and pages: means, intervals, differences, and the paper's figures."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dgb.cookbook import load_recipe
+from dgb.reproduce.plan import Measurement
+from dgb.reproduce.published import Cell
+from dgb.reproduce.render import write_table
+from dgb.reproduce.summary import Measured, summarise
+
+
+def make_cell(*values: float, paper: float | None = None) -> Measured:
+    return Measured(values, values, None if paper is None else Cell(paper))
+
+
+def test_interval_is_student_s() -> None:
+    low, high = make_cell(81.0, 82.0, 83.0).interval or (0, 0)
+    assert (low, high) == pytest.approx((82 - 2.4841, 82 + 2.4841), abs=1e-3)
+    assert make_cell(82.0).interval is None
+
+
+@pytest.mark.parametrize(("paper", "inside"), [(84.4, True), (84.6, False), (79.6, True)])
+def test_the_paper_s_figure_inside_our_interval(paper: float, inside: bool) -> None:
+    cell = make_cell(81.0, 82.0, 83.0, paper=paper)
+    assert cell.is_inside is inside
+    assert cell.difference == pytest.approx(82 - paper)
+
+
+def test_no_figure_no_verdict() -> None:
+    assert make_cell(1.0, 2.0).is_inside is None
+    assert make_cell(1.0, paper=1.0).is_inside is None
+
+
+def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
+    recipe = load_recipe("cora")
+    jobs = [Measurement("table2", m, "cora", "dgb", recipe) for m in ("dgb", "dgb", "dgb-plus")]
+    lines: list[dict[str, Any]] = [
+        {"test_accuracy": a, "val_accuracy": a} for a in (0.83, 0.84, 0.85)
+    ]
+    rows = summarise("table2", jobs, lines)
+    assert [row.key for row in rows][-2:] == ["dgb", "dgb-plus"]
+    text = write_table("table2", rows, tmp_path)
+    assert "| DGB | 83.5 ± 0.7 (2); paper 83.4, +0.1 = |" in text
+    assert "| LP | (68.0) |" in text
+    assert "| DGB+, beyond the paper | 85.0 (1) |" in text
+    assert (tmp_path / "table2.md").read_text("utf-8") == text
+    page = (tmp_path / "table2.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>") and "paper 83.4, +0.1 =" in page
+    assert "http" not in page
+
+
+def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:
+    job = Measurement("plus", "without embed.smooth", "cora", "dgb", load_recipe("cora"))
+    rows = summarise("plus", [job], [{"test_accuracy": 0.5, "val_accuracy": 0.4}])
+    assert "| without embed.smooth | 50.0 (1) |" in write_table("plus", rows, tmp_path)
