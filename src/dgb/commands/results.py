@@ -46,6 +46,6 @@ def tune(options: Namespace) -> None:
         raise
     print(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
     for name, (rho, n) in rank_agreement(found.lines).items():
-        print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
+        print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} scores")
     print(f"recipe: {folder / RECIPE}\nevery trial: {folder / TRIALS}")
     print(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.reproduce.plan import Measurement
-from dgb.reproduce.published import Cell, published, rows
+from dgb.reproduce.published import Cell, anchors, published, rows
 from dgb.run.repeat import mean_std
 
 # Rows that no published table has, and what they are.
@@ -82,7 +82,8 @@ def summarise(table: str, jobs: list[Measurement], lines: list[dict[str, Any]]) 
     datasets = list(dict.fromkeys(job.dataset for job in jobs))
     paper = {row.key: row for row in rows(table)} if table.startswith("table") else {}
     keys = [*paper, *(key for key in dict.fromkeys(m for m, _ in cells) if key not in paper)]
-    return [_row(table, key, paper, cells, datasets) for key in keys]
+    known = [_row(table, key, paper, cells, datasets) for key in keys]
+    return known + _anchor_rows(datasets) if table == "table2" else known
 
 
 def _row(
@@ -98,6 +99,20 @@ def _row(
     title = paper[key].title if key in paper else OWN_TITLES.get(key, key)
     group = paper[key].group if key in paper else "ours"
     return SummaryRow(key, title, group, measured, printed)
+
+
+def _anchor_rows(datasets: list[str]) -> list[SummaryRow]:
+    """Return what others have published on the same split, for comparison."""
+    return [
+        SummaryRow(
+            anchor.key,
+            f"{anchor.title} (published elsewhere)",
+            anchor.group,
+            {},
+            {d: cell for d, cell in anchor.cells.items() if d in datasets},
+        )
+        for anchor in anchors()
+    ]
 
 
 def _measured(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:

@@ -11,13 +11,14 @@ Line = Mapping[str, Any]
 
 
 def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
-    """Return Spearman's correlation of every criterion with validation accuracy over the trials.
+    """Return Spearman's correlation of every criterion with validation accuracy.
 
-    Beside it stands the number of trials; a criterion that is the same in all agrees by 0.
+    Every score of every trial counts, as a search chooses among trials and epochs alike; beside the
+    correlation stands their number. A criterion that is the same in all agrees by 0.
     """
     from scipy.stats import spearmanr
 
-    scores = [line["scores"] for line in lines if VALIDATION in line["scores"]]
+    scores = _points(lines)
     truth = [point[VALIDATION] for point in scores]
     agreement: dict[str, tuple[float, int]] = {}
     for name in CRITERIA:
@@ -33,8 +34,12 @@ def chosen_by(lines: Iterable[Line]) -> dict[str, float]:
 
     That of `validation` itself is the most that any choice can reach.
     """
-    points = [point for line in lines for point in line["history"] if VALIDATION in point]
+    points = _points(lines)
     if not points:
         return {}
     names = (VALIDATION, *CRITERIA)
     return {name: float(max(points, key=lambda point: point[name])[VALIDATION]) for name in names}
+
+
+def _points(lines: Iterable[Line]) -> list[Line]:
+    return [point for line in lines for point in line["history"] if VALIDATION in point]
