@@ -15,9 +15,9 @@ STAGES = [
     ["train"],
     ["evaluate"],
     ["run"],
+    ["estimator"],
     ["tune"],
     ["reproduce"],
-    ["estimator"],
     ["commands"],
     ["cli"],
 ]

@@ -8,7 +8,7 @@ import pytest
 from dgb.cookbook import load_recipe, recipe_hash, recipe_names, to_toml
 from dgb.errors import DGBError
 from dgb.model import layers
-from dgb.recipe import ACTIVATIONS, Recipe
+from dgb.recipe import ACTIVATIONS, Embed, Recipe
 from dgb.run.training import check_recipe
 from dgb.views.view import parse_view
 
@@ -28,7 +28,7 @@ def test_every_recipe_loads_and_survives_toml(name: str, tmp_path: Path) -> None
 def test_the_paper_s_recipes_follow_the_paper(name: str, decay: float) -> None:
     recipe = load_recipe(name)
     assert (recipe.train.decay, recipe.train.learning_rate) == (decay, 1e-3)
-    assert (recipe.encoder.layers, recipe.embed.operator) == (1, "adj")
+    assert recipe.encoder.layers == 1 and recipe.embed == Embed()
     assert (recipe.view1.augment, recipe.view2.augment) == ("nfd+adj", "nd+diff")
     assert recipe.data.normalise == "row"
 

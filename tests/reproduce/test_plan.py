@@ -102,7 +102,7 @@ def test_seeds_come_before_cells_so_that_a_stopped_table_has_all_rows() -> None:
 
 
 def test_data_sets_by_name() -> None:
-    assert check_datasets("Cora, pubmed") == ("cora", "pubmed")
+    assert check_datasets("Cora, pubmed,cora") == ("cora", "pubmed")
     with pytest.raises(DGBError, match="did you mean 'citeseer'"):
         check_datasets("citeser")
     with pytest.raises(DGBError, match="one or more of cora"):

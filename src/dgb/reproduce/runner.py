@@ -14,7 +14,8 @@ from dgb.reproduce.plan import Measurement
 from dgb.run.machine import uncommitted
 from dgb.train.journal import read_lines, rewrite_lines
 
-COMMITTED = ("recipes", "reproduce/rates.toml")  # what decides a result, inside the package
+# What makes up the recipes of a table, inside the package.
+COMMITTED = ("recipes", "recipe.py", "reproduce/plan.py", "reproduce/rates.toml")
 Line = dict[str, Any]
 
 

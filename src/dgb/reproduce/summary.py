@@ -83,7 +83,7 @@ def summarise(table: str, jobs: list[Measurement], lines: list[dict[str, Any]]) 
     paper = {row.key: row for row in rows(table)} if table.startswith("table") else {}
     keys = [*paper, *(key for key in dict.fromkeys(m for m, _ in cells) if key not in paper)]
     known = [_row(table, key, paper, cells, datasets) for key in keys]
-    return known + _anchor_rows(datasets) if table == "table2" else known
+    return known + _anchor_rows(datasets, without=set(keys)) if table == "table2" else known
 
 
 def _row(
@@ -101,8 +101,8 @@ def _row(
     return SummaryRow(key, title, group, measured, printed)
 
 
-def _anchor_rows(datasets: list[str]) -> list[SummaryRow]:
-    """Return what others have published on the same split, for comparison."""
+def _anchor_rows(datasets: list[str], without: set[str]) -> list[SummaryRow]:
+    """Return what others have published on the same split and the paper does not list."""
     return [
         SummaryRow(
             anchor.key,
@@ -112,6 +112,7 @@ def _anchor_rows(datasets: list[str]) -> list[SummaryRow]:
             {d: cell for d, cell in anchor.cells.items() if d in datasets},
         )
         for anchor in anchors()
+        if anchor.key not in without
     ]
 
 
