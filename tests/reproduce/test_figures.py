@@ -17,12 +17,12 @@ def clouds(spread: float) -> tuple[Array, Array]:
     return np.eye(8)[labels] + spread * rng.standard_normal((60, 8)), labels
 
 
-def panel(title: str, accuracy: float | None = None) -> Panel:
+def panel(title: str) -> Panel:
     z, labels = clouds(0.1)
     points = tsne(z, seed=0, perplexity=10)
     labels[0] = -1
     scores = silhouette(z, points, labels)
-    return Panel(title, points, labels, ("a", "b", "c_d"), scores, accuracy)
+    return Panel(title, points, labels, ("a", "b", "c_d"), scores)
 
 
 def test_the_plane_keeps_classes_apart_and_a_seed_fixes_it() -> None:
@@ -46,7 +46,7 @@ def test_silhouette_is_high_for_classes_apart_and_near_zero_for_noise() -> None:
 
 
 def test_panels_are_written_twice_the_same(tmp_path: Path) -> None:
-    panels = [panel("DGB", 0.834), panel("p = 0"), panel("p = 1")]
+    panels = [panel("DGB"), panel("p = 0"), panel("p = 1")]
     first = draw_panels(panels, tmp_path / "new" / "figure2")
     second = draw_panels(panels, tmp_path / "again.of" / "figure2.v2")
     assert [path.name for path in first] == ["figure2.png", "figure2.svg"]

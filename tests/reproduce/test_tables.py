@@ -40,7 +40,7 @@ def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = [
         {"test_accuracy": a, "val_accuracy": a} for a in (0.83, 0.84, 0.85)
     ]
-    rows = summarise("table2", jobs, lines)
+    rows = summarise("table2", list(zip(jobs, lines, strict=True)))
     keys = [row.key for row in rows]
     assert keys[keys.index("dgb") + 1] == "dgb-plus"
     assert "graphmae2" in keys and not rows[keys.index("graphmae2")].measured
@@ -56,5 +56,5 @@ def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
 
 def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:
     job = Measurement("plus", "without embed.smooth", "cora", "dgb", load_recipe("cora"))
-    rows = summarise("plus", [job], [{"test_accuracy": 0.5, "val_accuracy": 0.4}])
+    rows = summarise("plus", [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})])
     assert "| without embed.smooth | 50.0 (1) |" in write_table("plus", rows, tmp_path)

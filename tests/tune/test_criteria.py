@@ -96,23 +96,23 @@ def test_more_rows_than_the_sample_score_the_same_twice() -> None:
     assert scores == label_free_scores(z.copy(), graph.adjacency)
 
 
-def line(validation: float, rank: float) -> dict[str, Any]:
+def line(validation: float, rank: float, state: str = "complete") -> dict[str, Any]:
     scores = dict.fromkeys(CRITERIA, 1.0) | {"validation": validation, "effective_rank": rank}
-    before = scores | {"epoch": 1, "validation": 0.1, "effective_rank": 0.0, "edge_auc": 2.0}
-    return {"scores": scores, "history": [before, scores | {"epoch": 2}]}
+    before = scores | {"epoch": 1, "validation": 0.99, "effective_rank": 500.0, "edge_auc": 2.0}
+    return {"state": state, "history": [before, scores | {"epoch": 2}]}
 
 
-def test_agreement_is_spearman_s_over_trials_and_epochs() -> None:
-    lines = [line(0.5, 10), line(0.6, 20), line(0.9, 400), {"scores": {}, "history": []}]
-    agreement = rank_agreement(lines)
+def test_agreement_is_spearman_s_over_finished_trials() -> None:
+    pruned, failed = line(0.1, 900, "pruned"), {"state": "failed", "history": []}
+    agreement = rank_agreement([line(0.5, 10), line(0.6, 20), line(0.9, 400), pruned, failed])
     assert agreement["effective_rank"][0] == pytest.approx(1)
-    assert agreement["spread"] == (0, 6)  # two scores a trial
-    assert agreement["edge_auc"][0] < 0  # highest where validation is lowest
+    assert agreement["spread"] == (0, 3)
+    opposite = rank_agreement([line(0.5, 2), line(0.6, 1)])
+    assert opposite["effective_rank"][0] == pytest.approx(-1)
     assert rank_agreement([])["spread"] == (0, 0)
 
 
-def test_what_a_criterion_would_choose_is_looked_up_over_all_epochs() -> None:
-    chosen = chosen_by([line(0.5, 30), line(0.9, 20)])
+def test_what_a_criterion_would_choose_is_a_finished_trial() -> None:
+    chosen = chosen_by([line(0.5, 30), line(0.9, 20), line(0.95, 90, "pruned")])
     assert (chosen["validation"], chosen["effective_rank"]) == (0.9, 0.5)
-    assert chosen["edge_auc"] == 0.1
     assert chosen_by([]) == {}

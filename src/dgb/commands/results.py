@@ -22,7 +22,7 @@ def reproduce(options: Namespace) -> None:
     try:
         print(make.make(options.what, place, datasets, options.runs, options.lines))
     except KeyboardInterrupt:
-        say("dgb: stopped; the same command goes on from here")
+        say("dgb: stopped; what was measured is kept, the same command goes on")
         raise
 
 
@@ -46,6 +46,9 @@ def tune(options: Namespace) -> None:
         raise
     print(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
     for name, (rho, n) in rank_agreement(found.lines).items():
-        print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} scores")
+        if n > 1:  # a graph without labels has none
+            print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
     print(f"recipe: {folder / RECIPE}\nevery trial: {folder / TRIALS}")
     print(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
+    if graph.labels is not None:
+        print("(which prints a test accuracy; after a look at it, choose nothing any more)")

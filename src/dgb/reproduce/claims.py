@@ -2,12 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from dgb.errors import DGBError
+from dgb.reproduce.plan import Measurement
 from dgb.reproduce.published import rows
 from dgb.run.repeat import mean_std
 
-Values = list[float]  # test accuracies in percent, one a training
+
+class Values(NamedTuple):
+    """Accuracies of a cell in percent, one a training."""
+
+    test: list[float]
+    validation: list[float]
+
+
 Cells = dict[tuple[str, str], Values]  # (table, row) of one data set
 Pair = tuple[Values, Values]  # what is said to be higher, and what lower
 
@@ -25,14 +34,14 @@ def _row(table: str, key: str) -> Callable[[Cells], Values]:
 
 
 def _best(group: str, *without: str) -> Callable[[Cells], Values]:
-    """Return the row of a group of Table 3 with the highest mean."""
+    """Return the best row of a group of Table 3, which validation chooses: it is tested next."""
     keys = [row.key for row in rows("table3") if row.group == group and row.key not in without]
-    return lambda cells: max((cells["table3", key] for key in keys), key=_mean)
+    return lambda cells: max((cells["table3", key] for key in keys), key=_choice)
 
 
 def _worst(group: str) -> Callable[[Cells], Values]:
     keys = [row.key for row in rows("table3") if row.group == group]
-    return lambda cells: min((cells["table3", key] for key in keys), key=_mean)
+    return lambda cells: min((cells["table3", key] for key in keys), key=_choice)
 
 
 def _claim(text: str, higher: Callable[[Cells], Values], lower: Callable[[Cells], Values]) -> Claim:
@@ -71,6 +80,12 @@ CLAIMS = (
 
 def check_claims(cells: dict[str, Cells]) -> str:
     """Return a Markdown table: for each claim and data set the difference and whether it holds."""
+    for dataset, each in cells.items():
+        wanted = {(table, row.key) for table in ("table3", "table4") for row in rows(table)}
+        if missing := sorted(row for _, row in wanted - set(each)):
+            raise DGBError(
+                f"not measured on {dataset}: {', '.join(missing)}; `dgb reproduce table3`"
+            )
     head = f"| the paper says | {' | '.join(d.capitalize() for d in cells)} |"
     lines = [head, f"|---|{'---|' * len(cells)}"]
     lines += [
@@ -81,32 +96,30 @@ def check_claims(cells: dict[str, Cells]) -> str:
 
 
 def verdict(higher: Values, lower: Values) -> str:
-    """Return the difference and what Welch's one-sided test at 5 % says to it."""
-    difference = _mean(higher) - _mean(lower)
-    if difference > 0:
-        word = "holds" if _is_certain(higher, lower) else "holds, within noise"
-    else:
-        word = "does not" if _is_certain(lower, higher) else "does not, within noise"
-    return f"{difference:+.1f}: {word}"
+    """Return the difference and what Welch's test at 5 % says to it, one of many."""
+    difference = mean_std(higher.test)[0] - mean_std(lower.test)[0]
+    word = "holds" if difference > 0 else "does not"
+    return f"{difference:+.1f}: {word}{'' if _is_certain(higher, lower) else ', within noise'}"
 
 
-def cells_of(lines: list[dict[str, Any]], dataset: str) -> Cells:
-    """Return the test accuracies of one data set by table and row."""
-    cells: Cells = {}
-    for line in lines:
-        if line["dataset"] == dataset:
-            place = cells.setdefault((line["table"], line["method"]), [])
-            place.append(100 * line["test_accuracy"])
+def cells_of(pairs: list[tuple[Measurement, dict[str, Any]]]) -> dict[str, Cells]:
+    """Return the accuracies of each data set by table and row."""
+    cells: dict[str, Cells] = {}
+    for job, line in pairs:
+        own = cells.setdefault(job.dataset, {})
+        values = own.setdefault((job.table, job.method), Values([], []))
+        values.test.append(100 * line["test_accuracy"])
+        values.validation.append(100 * line["val_accuracy"])
     return cells
 
 
-def _mean(values: Values) -> float:
-    return mean_std(values)[0]
+def _choice(values: Values) -> float:
+    return mean_std(values.validation)[0]
 
 
 def _is_certain(higher: Values, lower: Values) -> bool:
     from scipy.stats import ttest_ind
 
-    if min(len(higher), len(lower)) < 2:
+    if min(len(higher.test), len(lower.test)) < 2:
         return False
-    return bool(ttest_ind(higher, lower, equal_var=False, alternative="greater").pvalue < 0.05)
+    return bool(ttest_ind(higher.test, lower.test, equal_var=False).pvalue < 0.05)

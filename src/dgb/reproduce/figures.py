@@ -45,7 +45,6 @@ class Panel:
     labels: Array  # [num_nodes], -1 where unknown
     label_names: tuple[str, ...]
     silhouette: Silhouette
-    accuracy: float | None = None  # of the linear probe on the test nodes, 0 to 1
 
 
 def tsne(z: Any, seed: int = 0, perplexity: float = 30) -> Array:
@@ -108,10 +107,7 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
 
 def _caption(panel: Panel) -> str:
     scores = panel.silhouette
-    text = f"silhouette {scores.embedding:.2f} in the embedding, {scores.plane:.2f} in the plane"
-    if panel.accuracy is None:
-        return text
-    return f"{text}\ntest accuracy {100 * panel.accuracy:.1f} %"
+    return f"silhouette {scores.embedding:.2f} in the embedding, {scores.plane:.2f} in the plane"
 
 
 def _draw_legend(figure: Any, label_names: tuple[str, ...]) -> None:

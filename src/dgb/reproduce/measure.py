@@ -20,6 +20,7 @@ from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe, train_encoder
 from dgb.views.inputs import normalised_features
 
+Line = dict[str, Any]
 TEST_READS = "test_reads.jsonl"
 
 
@@ -33,16 +34,20 @@ def _load(dataset: str, data_folder: str | None, offline: bool) -> Graph:
     return load_graph(dataset, data_folder=data_folder, offline=offline)
 
 
-def measure(jobs: Sequence[Measurement], place: Place) -> list[dict[str, Any]]:
+def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:
     """Return the lines of measurements that share a training; it is done once."""
     first = jobs[0]
     graph = load(first.dataset, place)
     set_threads(place.threads)
+    heads = [_head(job, graph) for job in jobs]  # now: the code may change while it trains
     reset_peak()
     start = time.perf_counter()
     encoder = None if first.system == "raw" else _encoder(first, graph)
-    seconds = time.perf_counter() - start
-    return [_score(job, graph, encoder, place, seconds) for job in jobs]
+    seconds = round(time.perf_counter() - start, 2)
+    return [
+        head | {"seconds": seconds} | _score(job, graph, encoder, head, place)
+        for job, head in zip(jobs, heads, strict=True)
+    ]
 
 
 def training_of(job: Measurement) -> Hashable:
@@ -57,33 +62,35 @@ def _encoder(job: Measurement, graph: Graph) -> Encoder:
     return train_encoder(graph, recipe).encoder
 
 
+def _head(job: Measurement, graph: Graph) -> Line:
+    line: Line = {"table": job.table, "method": job.method, "dataset": job.dataset}
+    line |= {"system": job.system} | describe(graph, job.recipe)
+    del line["graph"]
+    return line
+
+
 def _score(
-    job: Measurement, graph: Graph, encoder: Encoder | None, place: Place, seconds: float
-) -> dict[str, Any]:
+    job: Measurement, graph: Graph, encoder: Encoder | None, head: Line, place: Place
+) -> Line:
     """Embed, choose the probe on validation, log the read of the test labels, read them."""
-    start = time.perf_counter()
     if encoder is None:
         z = normalised_features(graph, job.recipe)
     else:
         z = embed_graph(encoder, graph, job.recipe)
-    line: dict[str, Any] = {"table": job.table, "method": job.method, "dataset": job.dataset}
-    line |= {"system": job.system} | describe(graph, job.recipe)
-    del line["graph"]
-    log_test_read(place.results, line)
+    log_test_read(place.results, head)
     assert graph.labels is not None
     split = choose_split(graph, job.seed)
     scores = linear_probe(z, graph.labels, split, job.recipe.probe, job.seed)
-    return line | {
+    return {
         "val_accuracy": scores.validation,
         "test_accuracy": scores.test,
         "probe": scores.settings,
-        "seconds": round(seconds + time.perf_counter() - start, 2),
         "peak_mb": peak_mb(),
         "threads": place.threads,
     }
 
 
-def log_test_read(results: Path, line: dict[str, Any]) -> None:
+def log_test_read(results: Path, line: Line) -> None:
     """Append who reads the test labels, when, and with which committed recipe."""
     keys = ("table", "method", "dataset", "recipe", "seed", "git")
     entry = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}

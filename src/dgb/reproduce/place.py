@@ -3,12 +3,16 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
+
+from dgb.errors import DGBError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -37,18 +41,32 @@ def in_parallel(
     if place.jobs == 1:
         yield from ((task, function(task, place)) for task in tasks)
         return
+    left = iter(tasks)
+    running: dict[Future[Result], Task] = {}
     with _quiet(place.threads), ProcessPoolExecutor(place.jobs, get_context("spawn")) as pool:
-        futures = {pool.submit(function, task, place): task for task in tasks}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        while True:
+            # No more than run at once: a stop would have to wait for those handed out.
+            for task in islice(left, place.jobs - len(running)):
+                running[pool.submit(function, task, place)] = task
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), _result(future)
+
+
+def _result(future: "Future[Result]") -> Result:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise DGBError(
+            "a training was killed, most often for want of memory; the same command with fewer "
+            "--jobs goes on"
+        ) from error
 
 
 def append_line(path: Path, line: dict[str, Any]) -> None:
     """Append one JSON line in a single write, so that processes do not mix theirs."""
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps(line) + "\n")
 
 

@@ -17,6 +17,8 @@ RUNS = {"table2": 20, "table3": 5, "table4": 5, "plus": 5}
 # Beside a row or a data set of a table: what stands there for comparison, or takes longest.
 FEWER_RUNS = {("table2", "dgb-shared"): 5, ("table2", "random"): 10, ("table3", "pubmed"): 3}
 
+MOST_RUNS = 100  # trainings of a cell that are looked for among results
+
 # Table 4: what is changed in the recipe of a data set.
 ABLATIONS: dict[str, tuple[str, ...]] = {
     "dgb": (),

@@ -1,5 +1,6 @@
 """Drop rates of Table 3: chosen for every cell on validation, on a grid, then beside it."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +76,9 @@ def find_rates(datasets: tuple[str, ...], place: Place) -> dict[str, dict[str, R
         for (dataset, pair), rates in in_parallel(cell_rates, cells, place):
             found[dataset][pair] = rates
             bar.update()
-    write_rates(found, place.results / "rates.toml")
+    path = place.results / "rates.toml"
+    known = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    write_rates(known | found, path)
     return found
 
 

@@ -84,10 +84,12 @@ def _html(row: SummaryRow, dataset: str) -> str:
     cell, paper = row.measured.get(dataset), row.paper.get(dataset)
     if cell is None:
         return f'<span class="paper">({_figure(paper)})</span>' if paper else "–"
+    mean = f"validation {sum(cell.validation) / len(cell.validation):.1f}"
+    ours = f'<span title="{mean}">{_ours(cell)}</span>'
     if not paper:
-        return _ours(cell)
-    kind = "same" if cell.is_inside else "other"
-    return f'{_ours(cell)}<br><span class="paper {kind}">{_against(cell)}</span>'
+        return ours
+    kind = {True: "same", False: "other", None: ""}[cell.is_inside]
+    return f'{ours}<br><span class="paper {kind}">{_against(cell)}</span>'
 
 
 def _ours(cell: Measured) -> str:

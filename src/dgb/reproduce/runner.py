@@ -8,7 +8,7 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
-from dgb.reproduce.measure import load, measure, training_of
+from dgb.reproduce.measure import Line, load, measure, training_of
 from dgb.reproduce.place import Place, append_line, in_parallel
 from dgb.reproduce.plan import Measurement
 from dgb.run.machine import uncommitted
@@ -16,7 +16,7 @@ from dgb.train.journal import read_lines, rewrite_lines
 
 # What makes up the recipes of a table, inside the package.
 COMMITTED = ("recipes", "recipe.py", "reproduce/plan.py", "reproduce/rates.toml")
-Line = dict[str, Any]
+KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
 
 
 def run(jobs: list[Measurement], place: Place) -> list[Line]:
@@ -28,14 +28,39 @@ def run(jobs: list[Measurement], place: Place) -> list[Line]:
     if done:
         say(f"{len(done)} of {len(jobs)} measurements were there already")
     bar = progress_bar(None, "measure", unit="run", initial=len(done), total=len(jobs))
+    failed: list[str] = []
     with bar:
-        for group, lines in in_parallel(measure, _by_training(left), place):
+        for group, lines in in_parallel(_measure, _by_training(left), place):
+            if isinstance(lines, str):
+                failed.append(f"{group[0].method} on {group[0].dataset}: {lines}")
+                continue
             for job, line in zip(group, lines, strict=True):
                 append_line(_path(place.results, job.table), line)
                 done[job] = line
             bar.set_postfix_str(f"{group[0].method} on {group[0].dataset}", refresh=False)
             bar.update(len(group))
+    if failed:
+        raise DGBError("some trainings failed, all others are kept: " + "; ".join(failed))
     return [done[job] for job in jobs]
+
+
+def _measure(group: tuple[Measurement, ...], place: Place) -> list[Line] | str:
+    """Measure, or return why it could not be done: one failure must not stop a table."""
+    try:
+        return measure(group, place)
+    except DGBError as error:
+        return str(error)
+
+
+def matched(jobs: list[Measurement], results: Path) -> list[tuple[Measurement, Line]]:
+    """Return those measurements that the results hold, whoever measured them and when."""
+    keys = ("dataset", "system", "recipe", "seed")
+    lines = {tuple(line[key] for key in keys): line for line in read_all(results)}
+    found = [
+        (job, lines.get((job.dataset, job.system, recipe_hash(job.recipe), job.seed)))
+        for job in jobs
+    ]
+    return [(job, line) for job, line in found if line is not None]
 
 
 def refuse_uncommitted() -> None:
@@ -50,7 +75,7 @@ def refuse_uncommitted() -> None:
 def read_all(results: Path) -> list[Line]:
     """Return the lines of every table in a results folder."""
     files = sorted(results.glob("*.jsonl"))
-    return [line for file in files for line in read_lines(file) if "test_accuracy" in line]
+    return [line for file in files for line in read_lines(file) if set(KEY) <= set(line)]
 
 
 def _by_training(jobs: list[Measurement]) -> list[tuple[Measurement, ...]]:
@@ -83,7 +108,7 @@ def _known(jobs: list[Measurement], place: Place) -> dict[Measurement, Line]:
 
 
 def _key(line: Line) -> tuple[Any, ...]:
-    return tuple(line[k] for k in ("dataset", "graph_hash", "system", "recipe", "seed"))
+    return tuple(line[k] for k in KEY)
 
 
 def _path(results: Path, table: str) -> Path:

@@ -15,8 +15,8 @@ OWN_TITLES = {
     "dgb-shared": "DGB, one recipe for all",
     "dgb-plus": "DGB+, beyond the paper",
     "random": "untrained encoder",
-    "heat": "best pair, heat kernel",
-    "embed-diff": "DGB-DIFF: embedding with diff",
+    "heat": "NFD + ADJ / ND + DIFF, heat kernel",
+    "embed-diff": "NFD + ADJ / ND + DIFF, embedded with DIFF (DGB-DIFF)",
 }
 
 
@@ -69,17 +69,16 @@ class SummaryRow:
 
     key: str
     title: str
-    group: str
     measured: dict[str, Measured]
     paper: dict[str, Cell]
 
 
-def summarise(table: str, jobs: list[Measurement], lines: list[dict[str, Any]]) -> list[SummaryRow]:
+def summarise(table: str, pairs: list[tuple[Measurement, dict[str, Any]]]) -> list[SummaryRow]:
     """Return the rows of a table: the paper's in its order, then those that we added."""
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for job, line in zip(jobs, lines, strict=True):
+    for job, line in pairs:
         cells.setdefault((job.method, job.dataset), []).append(line)
-    datasets = list(dict.fromkeys(job.dataset for job in jobs))
+    datasets = list(dict.fromkeys(job.dataset for job, _ in pairs))
     paper = {row.key: row for row in rows(table)} if table.startswith("table") else {}
     keys = [*paper, *(key for key in dict.fromkeys(m for m, _ in cells) if key not in paper)]
     known = [_row(table, key, paper, cells, datasets) for key in keys]
@@ -97,8 +96,7 @@ def _row(
     printed = {d: cell for d, cell in figures.items() if cell is not None}
     measured = {d: _measured(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells}
     title = paper[key].title if key in paper else OWN_TITLES.get(key, key)
-    group = paper[key].group if key in paper else "ours"
-    return SummaryRow(key, title, group, measured, printed)
+    return SummaryRow(key, title, measured, printed)
 
 
 def _anchor_rows(datasets: list[str], without: set[str]) -> list[SummaryRow]:
@@ -106,8 +104,7 @@ def _anchor_rows(datasets: list[str], without: set[str]) -> list[SummaryRow]:
     return [
         SummaryRow(
             anchor.key,
-            f"{anchor.title} (published elsewhere)",
-            anchor.group,
+            f"{anchor.title} (published elsewhere{'; ' if anchor.note else ''}{anchor.note})",
             {},
             {d: cell for d, cell in anchor.cells.items() if d in datasets},
         )

@@ -7,19 +7,22 @@ from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.reproduce.measure import load
 from dgb.reproduce.place import Place
-from dgb.reproduce.published import published, rows
+from dgb.reproduce.published import DATASETS, published, rows
 from dgb.reproduce.render import html_page
 from dgb.reproduce.statistics import reason, statistics
 from dgb.run.folder import write_text
-from dgb.train.journal import rewrite_lines
+from dgb.train.journal import read_lines, rewrite_lines
 
 TITLE = "Table 1: statistics of the data"
 
 
 def write_table1(place: Place, datasets: tuple[str, ...]) -> str:
     """Write table1.jsonl, .md and .html into the results; return the Markdown."""
-    lines = [statistics_line(load(dataset, place)) for dataset in datasets]
-    rewrite_lines(place.results / "table1.jsonl", lines)
+    path = place.results / "table1.jsonl"
+    known = {line["dataset"]: line for line in read_lines(path)}
+    known |= {dataset: statistics_line(load(dataset, place)) for dataset in datasets}
+    lines = [known[dataset] for dataset in DATASETS if dataset in known]
+    rewrite_lines(path, lines)
     write_text(place.results / "table1.html", _page(lines))
     text = _markdown(lines)
     write_text(place.results / "table1.md", text)

@@ -2,64 +2,49 @@
 
 import random
 from dataclasses import replace
-from typing import Any
 
-from dgb.cookbook import recipe_hash
 from dgb.errors import DGBError
 from dgb.progress import progress_bar
-from dgb.reproduce.measure import measure
+from dgb.reproduce.measure import Line, measure
 from dgb.reproduce.place import Place
-from dgb.reproduce.plan import TABLES, Measurement, plan
-from dgb.reproduce.runner import read_all, refuse_uncommitted
-from dgb.run.machine import versions
+from dgb.reproduce.plan import MOST_RUNS, TABLES, Measurement, plan
+from dgb.reproduce.published import DATASETS
+from dgb.reproduce.runner import matched, refuse_uncommitted
 
 SCORES = ("val_accuracy", "test_accuracy")
 
 
-def verify(place: Place, count: int, seed: int | None = None) -> list[dict[str, Any]]:
+def verify(place: Place, count: int, seed: int | None = None) -> list[Line]:
     """Return a verdict per re-measured line: the old and new scores and whether they are equal."""
     refuse_uncommitted()
-    lines = [line for line in read_all(place.results) if line["table"] in TABLES]
-    if not lines:
-        raise DGBError(f"no measured lines in {place.results}; run `dgb reproduce table2` first")
-    chosen = random.Random(seed).sample(lines, min(count, len(lines)))
-    jobs = [_job(line) for line in chosen]
-    bar = progress_bar(None, "verify", unit="run", total=len(jobs))
-    verdicts = []
-    with bar:
-        for line, job in zip(chosen, jobs, strict=True):
-            verdicts.append(_verdict(line, job, place))
-            bar.update()
-    return verdicts
+    jobs = [job for table in TABLES for job in plan(table, DATASETS, MOST_RUNS)]
+    pairs = matched(jobs, place.results)
+    if not pairs:
+        raise DGBError(
+            f"{place.results} holds no line of a recipe of today; run `dgb reproduce table2` first"
+        )
+    chosen = random.Random(seed).sample(pairs, min(count, len(pairs)))
+    bar = progress_bar(chosen, "verify", unit="run")
+    return [_verdict(line, job, place) for job, line in bar]
 
 
-def _verdict(line: dict[str, Any], job: Measurement | None, place: Place) -> dict[str, Any]:
+def _verdict(line: Line, job: Measurement, place: Place) -> Line:
     names = ("table", "method", "dataset", "seed", *SCORES)
-    verdict: dict[str, Any] = {name: line[name] for name in names}
-    if job is None:
-        return verdict | {"same": None, "why": "its recipe has changed since: measure it again"}
+    verdict = {name: line[name] for name in names}
     # As many threads as then: sums split over other threads round otherwise.
     (again,) = measure([job], replace(place, threads=line["threads"]))
     same = all(line[name] == again[name] for name in SCORES)
     verdict |= {f"{name}_again": again[name] for name in SCORES} | {"same": same}
-    if not same and line["versions"] != versions():
-        verdict["why"] = "other versions than then"
+    others = [key for key in ("machine", "versions", "git") if line.get(key) != again[key]]
+    if not same and others:
+        verdict["why"] = f"other {' and '.join(others)} than then"
     return verdict
 
 
-def _job(line: dict[str, Any]) -> Measurement | None:
-    """Return the measurement of a line, None where the plan of today has another recipe."""
-    for job in plan(line["table"], (line["dataset"],), line["seed"] + 1):
-        if job.method == line["method"] and job.seed == line["seed"]:
-            return job if recipe_hash(job.recipe) == line["recipe"] else None
-    return None
-
-
-def verdict_line(verdict: dict[str, Any]) -> str:
+def verdict_line(verdict: Line) -> str:
     """Return a verdict as a line of text."""
     where = " ".join(str(verdict[name]) for name in ("table", "method", "dataset"))
-    said = {True: "same", False: "OTHER", None: "not measured"}[verdict["same"]]
-    then, now = verdict["test_accuracy"], verdict.get("test_accuracy_again")
-    figures = f"{100 * then:.1f}" + ("" if now is None else f" then, {100 * now:.1f} now")
+    said = "same" if verdict["same"] else "OTHER"
+    then, now = (100 * verdict[name] for name in ("test_accuracy", "test_accuracy_again"))
     why = f" ({verdict['why']})" if "why" in verdict else ""
-    return f"{said:13}{where}, seed {verdict['seed']}: {figures}{why}"
+    return f"{said:6}{where}, seed {verdict['seed']}: {then:.1f} then, {now:.1f} now{why}"

@@ -46,6 +46,15 @@ def versions() -> dict[str, str]:
     return found | {name: version(name) for name in PACKAGES}
 
 
+def machine_kind() -> str:
+    """Return the system and the processor: floating point sums may differ between kinds."""
+    names = Path("/proc/cpuinfo")
+    lines = names.read_text("utf-8").splitlines() if names.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    processor = models[0] if models else platform.processor()
+    return f"{platform.system()} {platform.machine()} {processor}".strip()
+
+
 def git_hash() -> str | None:
     """Return the commit of the checkout this code runs from, or None for an installed package."""
     here = Path(__file__)

@@ -18,7 +18,15 @@ from dgb.model.encoder import Encoder
 from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run import folder as files
-from dgb.run.machine import choose_device, generators, git_hash, peak_mb, set_threads, versions
+from dgb.run.machine import (
+    choose_device,
+    generators,
+    git_hash,
+    machine_kind,
+    peak_mb,
+    set_threads,
+    versions,
+)
 from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
@@ -122,4 +130,5 @@ def describe(graph: Graph, recipe: Recipe) -> dict[str, Any]:
         "seed": recipe.train.seed,
         "git": git_hash(),
         "versions": versions(),
+        "machine": machine_kind(),
     }

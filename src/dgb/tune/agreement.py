@@ -11,35 +11,36 @@ Line = Mapping[str, Any]
 
 
 def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
-    """Return Spearman's correlation of every criterion with validation accuracy.
+    """Return Spearman's correlation of every criterion with validation accuracy, and its n.
 
-    Every score of every trial counts, as a search chooses among trials and epochs alike; beside the
-    correlation stands their number. A criterion that is the same in all agrees by 0.
+    It is taken over finished trials after their last epoch: a criterion that falls as training goes
+    on may well rank runs of equal length. One that is the same in all agrees by 0.
     """
     from scipy.stats import spearmanr
 
-    scores = _points(lines)
-    truth = [point[VALIDATION] for point in scores]
+    finished = _finished(lines)
+    truth = [point[VALIDATION] for point in finished]
     agreement: dict[str, tuple[float, int]] = {}
     for name in CRITERIA:
-        values = [point[name] for point in scores]
+        values = [point[name] for point in finished]
         is_ranked = len(set(values)) > 1 and len(set(truth)) > 1
         rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0
-        agreement[name] = (rho if math.isfinite(rho) else 0.0, len(scores))
+        agreement[name] = (rho if math.isfinite(rho) else 0.0, len(finished))
     return agreement
 
 
 def chosen_by(lines: Iterable[Line]) -> dict[str, float]:
-    """Return the validation accuracy where each criterion is highest, over trials and epochs.
+    """Return the validation accuracy of the finished trial that each criterion would choose.
 
     That of `validation` itself is the most that any choice can reach.
     """
-    points = _points(lines)
-    if not points:
+    finished = _finished(lines)
+    if not finished:
         return {}
     names = (VALIDATION, *CRITERIA)
-    return {name: float(max(points, key=lambda point: point[name])[VALIDATION]) for name in names}
+    return {name: float(max(finished, key=lambda point: point[name])[VALIDATION]) for name in names}
 
 
-def _points(lines: Iterable[Line]) -> list[Line]:
-    return [point for line in lines for point in line["history"] if VALIDATION in point]
+def _finished(lines: Iterable[Line]) -> list[Line]:
+    last = [line["history"][-1] for line in lines if line["state"] == "complete"]
+    return [point for point in last if VALIDATION in point]

@@ -12,11 +12,12 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
+from dgb.run.machine import git_hash, versions
 from dgb.run.training import check_recipe
 from dgb.tune.candidate import mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
 from dgb.tune.knob import Space, starting_point, suggest
-from dgb.tune.labels import choose_criterion, without_test_labels
+from dgb.tune.labels import VALIDATION, choose_criterion, without_test_labels
 from dgb.tune.storage import finished_trials, import_optuna, next_trial, open_study
 
 LINE = "line"  # the attribute of a trial that holds its line of trials.jsonl
@@ -37,7 +38,8 @@ def tune(
 ) -> Found:
     """Search for the recipe with the best score, or go on with it; no test label is ever read.
 
-    A trial's score is the best that it reaches at any epoch up to the recipe's `train.epochs`.
+    A trial's score is the best validation accuracy at any epoch up to the recipe's `train.epochs`;
+    label-free criteria are compared after the last, as most of them fall while training helps.
     Writes recipe.toml and trials.jsonl into the folder after every trial.
     """
     plan = plan or Plan()
@@ -92,6 +94,7 @@ def _try(study: Any, trial: Any, search: Search, number: int) -> dict[str, Any]:
     start = time.perf_counter()
     line: dict[str, Any] = {"number": number, "state": "complete"}
     line["overrides"] = suggest(trial, search.space)
+    line |= {"git": git_hash(), "versions": versions()}
     history: list[dict[str, Any]] = []
     try:
         for point in _points(trial, search, line["overrides"]):
@@ -124,7 +127,9 @@ def _points(trial: Any, search: Search, overrides: list[str]) -> Iterator[dict[s
 def _best_of(history: list[dict[str, Any]], criterion: str) -> dict[str, Any]:
     if not history:
         return {"epoch": None, "score": None, "scores": {}}
-    best = max(history, key=lambda point: point[criterion])  # the earliest of equals
+    best = history[-1]
+    if criterion == VALIDATION:
+        best = max(history, key=lambda point: point[criterion])  # the earliest of equals
     scores = {name: value for name, value in best.items() if name != "epoch"}
     return {"epoch": best["epoch"], "score": best[criterion], "scores": scores}
 
