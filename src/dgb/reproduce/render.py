@@ -16,7 +16,8 @@ TITLES = {
 NOTE = (
     "mean ± standard deviation over (n) independent trainings, test nodes of the public split; "
     "every choice was made on validation. Then the paper's figure, the difference, and = where the "
-    "paper's figure lies inside the 95 % t interval of our mean, ≠ where it does not."
+    "paper's figure lies inside the 95 % t interval of our mean, ≠ where it does not. In "
+    "parentheses: published, not measured by us."
 )
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
@@ -25,6 +26,7 @@ table { border-collapse: collapse; width: 100% } caption { text-align: left; mar
 th, td { padding: .35rem .7rem; border-bottom: 1px solid #ddd; text-align: left;
   font-variant-numeric: tabular-nums }
 th { border-bottom: 2px solid #888 } .paper { color: #666; font-size: 90% }
+td + td { white-space: nowrap }
 .same { color: #00664b } .other { color: #a04000 } .ours td { background: #f3f8fc }
 """
 

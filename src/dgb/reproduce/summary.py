@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.reproduce.plan import Measurement
-from dgb.reproduce.published import Cell, anchors, published, rows
+from dgb.reproduce.published import Anchor, Cell, anchors, published, rows
 from dgb.run.repeat import mean_std
 
 # Rows that no published table has, and what they are.
@@ -104,13 +104,19 @@ def _anchor_rows(datasets: list[str], without: set[str]) -> list[SummaryRow]:
     return [
         SummaryRow(
             anchor.key,
-            f"{anchor.title} (published elsewhere{'; ' if anchor.note else ''}{anchor.note})",
+            f"{anchor.title} ({'; '.join(_remarks(anchor))})",
             {},
             {d: cell for d, cell in anchor.cells.items() if d in datasets},
         )
         for anchor in anchors()
         if anchor.key not in without
     ]
+
+
+def _remarks(anchor: Anchor) -> list[str]:
+    rerun = " / ".join(f"{cell.mean:.1f}" for cell in anchor.rerun.values())
+    remarks = ("published elsewhere", anchor.note, rerun)
+    return [remark for remark in remarks if remark]
 
 
 def _measured(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:
