@@ -51,6 +51,11 @@ def recipe_from(values: Mapping[str, Any]) -> Recipe:
     return replace(defaults, **sections)
 
 
+def with_seed(recipe: Recipe, seed: int) -> Recipe:
+    """Return the recipe of another repetition of the same run."""
+    return replace(recipe, train=replace(recipe.train, seed=seed))
+
+
 def plain(recipe: Recipe) -> dict[str, dict[str, Any]]:
     """Return a recipe as nested dictionaries of plain values."""
     return {

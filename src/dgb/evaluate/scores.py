@@ -48,10 +48,15 @@ def why_not_scored(graph: Graph, seed: int) -> str | None:
     ):
         if len(part) == 0:
             return f"{graph.name}: the split has no labelled {name} nodes"
-    seen = np.unique(graph.labels[split.train])
-    if len(seen) < 2 or not np.isin(graph.labels[split.validation], seen).any():
+    if not can_be_probed(graph.labels, split):
         return f"{graph.name}: the train nodes need two classes, and validation one of them"
     return None
+
+
+def can_be_probed(labels: Array, split: Split) -> bool:
+    """Tell whether the train nodes have two classes, and the validation nodes one of them."""
+    seen = np.unique(labels[split.train])
+    return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
 
 
 def score_embeddings(z: Any, graph: Graph, recipe: Probe, seed: int) -> dict[str, Any]:

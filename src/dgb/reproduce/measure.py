@@ -14,10 +14,11 @@ from dgb.evaluate.probe import linear_probe
 from dgb.evaluate.scores import choose_split
 from dgb.model.encoder import Encoder
 from dgb.recipe import Embed, Probe
-from dgb.reproduce.place import Place, append_line
+from dgb.reproduce.place import Place
 from dgb.reproduce.plan import Measurement
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe, train_encoder
+from dgb.train.journal import append_line
 from dgb.views.inputs import normalised_features
 
 Line = dict[str, Any]

@@ -1,6 +1,5 @@
 """Where results go and how many trainings run at once, each in a process of its own."""
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dgb.errors import DGBError
 
@@ -62,12 +61,6 @@ def _result(future: "Future[Result]") -> Result:
             "a training was killed, most often for want of memory; the same command with fewer "
             "--jobs goes on"
         ) from error
-
-
-def append_line(path: Path, line: dict[str, Any]) -> None:
-    """Append one JSON line in a single write, so that processes do not mix theirs."""
-    with path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(json.dumps(line) + "\n")
 
 
 @contextmanager

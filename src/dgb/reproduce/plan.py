@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from dgb.cookbook import load_recipe, plain, recipe_from
+from dgb.cookbook import load_recipe, plain, recipe_from, with_seed
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.reproduce.published import DATASETS, rows
@@ -62,7 +62,7 @@ def plan(table: str, datasets: tuple[str, ...], runs: int | None = None) -> list
     cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
     counts = [1 if cell.system == "raw" else runs or _runs(cell) for cell in cells]
     return [
-        replace(cell, recipe=_seeded(cell.recipe, seed))
+        replace(cell, recipe=with_seed(cell.recipe, seed))
         for seed in range(max(counts))
         for cell, count in zip(cells, counts, strict=True)
         if seed < count
@@ -155,7 +155,3 @@ def _without_each(dataset: str) -> dict[str, Recipe]:
                 taken_back[section][key] = value
                 recipes[f"without {section}.{key}"] = recipe_from(taken_back)
     return recipes
-
-
-def _seeded(recipe: Recipe, seed: int) -> Recipe:
-    return replace(recipe, train=replace(recipe.train, seed=seed))

@@ -8,13 +8,13 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.progress import progress_bar
 from dgb.reproduce.measure import load
-from dgb.reproduce.place import Place, append_line, in_parallel
+from dgb.reproduce.place import Place, in_parallel
 from dgb.reproduce.plan import rate_keys, table3_recipe
 from dgb.reproduce.published import rows
 from dgb.run.folder import write_text
 from dgb.run.machine import set_threads
 from dgb.run.training import train_encoder
-from dgb.train.journal import read_lines, rewrite_lines
+from dgb.train.journal import append_line, read_lines, rewrite_lines
 from dgb.tune.labels import validation_accuracy, without_test_labels
 
 FILE = "rates.jsonl"

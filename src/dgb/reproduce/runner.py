@@ -9,10 +9,10 @@ from dgb.data.fingerprint import fingerprint
 from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import Line, load, measure, training_of
-from dgb.reproduce.place import Place, append_line, in_parallel
+from dgb.reproduce.place import Place, in_parallel
 from dgb.reproduce.plan import Measurement
 from dgb.run.machine import uncommitted
-from dgb.train.journal import read_lines, rewrite_lines
+from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 # What makes up the recipes of a table, inside the package.
 COMMITTED = ("recipes", "recipe.py", "reproduce/plan.py", "reproduce/rates.toml")

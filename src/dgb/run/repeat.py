@@ -1,13 +1,11 @@
 """N independent trainings of one recipe: mean ± std over trainings, resumable line by line."""
 
-import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dgb.cookbook import recipe_hash
+from dgb.cookbook import recipe_hash, with_seed
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
@@ -15,7 +13,7 @@ from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
 from dgb.run.training import describe, score_systems, train_encoder
-from dgb.train.journal import read_lines, rewrite_lines
+from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 FILE = "runs.jsonl"
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
@@ -40,9 +38,8 @@ def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list
         say(f"{len(done)} of {runs} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
     for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=runs):
-        line = score_training(graph, replace(recipe, train=replace(recipe.train, seed=seed)))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        line = score_training(graph, with_seed(recipe, seed))
+        append_line(path, line)
         done[seed] = line
     return [done[seed] for seed in seeds]
 

@@ -30,6 +30,12 @@ def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
         part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Append one JSON line in a single write, so that processes do not mix theirs."""
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Return the metrics of a run, a line an epoch."""
     return [line for line in read_lines(folder / FILE) if "epoch" in line]

@@ -7,9 +7,9 @@ from typing import Any
 from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.data.graph import Graph
 from dgb.recipe import Recipe
+from dgb.run.folder import write_text
 from dgb.train.journal import rewrite_lines
 from dgb.tune.knob import Space
-from dgb.whole_file import whole_file
 
 RECIPE = "recipe.toml"
 TRIALS = "trials.jsonl"
@@ -51,8 +51,7 @@ def write_found(lines: list[dict[str, Any]], search: Search, folder: Path) -> Fo
         return None
     recipe = load_recipe(search.recipe, [*best["overrides"], f"train.epochs={best['epoch']}"])
     found = Found(recipe, search.criterion, best["score"], lines)
-    with whole_file(folder / RECIPE) as part:
-        part.write_text(recipe_text(found, search), "utf-8")
+    write_text(folder / RECIPE, recipe_text(found, search))
     return found
 
 

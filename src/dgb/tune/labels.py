@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dgb.data.graph import Array, Graph, Split
+from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
 from dgb.evaluate.probe import choose_classifier
-from dgb.evaluate.scores import choose_split
+from dgb.evaluate.scores import can_be_probed, choose_split
 from dgb.recipe import Probe
 from dgb.settings import unknown_name
 from dgb.tune.criteria import CRITERIA
@@ -29,7 +29,7 @@ def without_test_labels(graph: Graph, seed: int) -> Graph:
         split = None if graph.labels is None else choose_split(graph, seed)
     except DGBError:  # fewer labels than a split needs
         return bare
-    if graph.labels is None or split is None or not _is_enough(graph.labels, split):
+    if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
         return bare
     labels = np.full_like(graph.labels, -1)
     for part in (split.train, split.validation):
@@ -58,8 +58,3 @@ def choose_criterion(name: str | None, graph: Graph) -> str:
             f"classes and validation nodes; use --criterion {DEFAULT_CRITERION}, which needs none"
         )
     return name
-
-
-def _is_enough(labels: Array, split: Split) -> bool:
-    seen = np.unique(labels[split.train])
-    return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
