@@ -16,6 +16,7 @@ STAGES = [
     ["evaluate"],
     ["run"],
     ["estimator"],
+    ["baselines"],
     ["tune"],
     ["reproduce"],
     ["commands"],

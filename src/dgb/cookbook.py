@@ -114,13 +114,19 @@ def _parse(text: str, source: str) -> dict[str, Any]:
 
 
 def _override(values: dict[str, Any], override: str) -> None:
+    section, name, value = split_override(override)
+    section_values = values.setdefault(section, {})
+    if isinstance(section_values, dict):
+        section_values[name] = value
+
+
+def split_override(override: str) -> tuple[str, str, Any]:
+    """Return section, key and value of an override such as train.decay=0.9."""
     key, equals, text = override.partition("=")
     section, dot, name = key.strip().partition(".")
     if not equals or not dot or not name:
         raise DGBError(f"--set takes section.key=value such as train.decay=0.9, not {override!r}")
-    section_values = values.setdefault(section, {})
-    if isinstance(section_values, dict):
-        section_values[name] = _value(text.strip())
+    return section, name, _value(text.strip())
 
 
 def _value(text: str) -> Any:

@@ -14,6 +14,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate import probe
+from dgb.evaluate.scores import without_test_labels
 from dgb.recipe import Recipe
 from dgb.run.training import train_encoder
 from dgb.train.loop import train_epoch
@@ -21,7 +22,7 @@ from dgb.tune import candidate, study
 from dgb.tune.candidate import score
 from dgb.tune.criteria import CRITERIA
 from dgb.tune.found import RECIPE, TRIALS, Found
-from dgb.tune.labels import DEFAULT_CRITERION, without_test_labels
+from dgb.tune.labels import DEFAULT_CRITERION
 from dgb.tune.space import parse_space
 from dgb.tune.storage import FILE, import_optuna
 from dgb.tune.study import Plan, tune

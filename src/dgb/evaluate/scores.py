@@ -1,6 +1,6 @@
 """All scores of one set of embeddings: probe and clustering against the labels."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,25 @@ def can_be_probed(labels: Array, split: Split) -> bool:
     """Tell whether the train nodes have two classes, and the validation nodes one of them."""
     seen = np.unique(labels[split.train])
     return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
+
+
+def without_test_labels(graph: Graph, seed: int) -> Graph:
+    """Return the graph with labels on the train and validation nodes of one split alone.
+
+    The split is the one by which a run with this seed is scored; its test nodes are not kept
+    either. A graph whose labels do not allow a validation accuracy comes back without any.
+    """
+    bare = replace(graph, labels=None, label_names=(), splits=())
+    try:
+        split = None if graph.labels is None else choose_split(graph, seed)
+    except DGBError:  # fewer labels than a split needs
+        return bare
+    if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
+        return bare
+    labels = np.full_like(graph.labels, -1)
+    for part in (split.train, split.validation):
+        labels[part] = graph.labels[part]
+    return replace(graph, labels=labels, splits=(replace(split, test=split.test[:0]),))
 
 
 def score_embeddings(z: Any, graph: Graph, recipe: Probe, seed: int) -> dict[str, Any]:

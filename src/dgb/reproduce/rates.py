@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
+from dgb.evaluate.scores import without_test_labels
 from dgb.progress import progress_bar
 from dgb.reproduce.measure import load
 from dgb.reproduce.place import Place, in_parallel
@@ -15,7 +16,7 @@ from dgb.run.folder import write_text
 from dgb.run.machine import set_threads
 from dgb.run.training import train_encoder
 from dgb.train.journal import append_line, read_lines, rewrite_lines
-from dgb.tune.labels import validation_accuracy, without_test_labels
+from dgb.tune.labels import validation_accuracy
 
 FILE = "rates.jsonl"
 

@@ -1,13 +1,8 @@
 """The labels that a search may read: those of train and validation nodes of one split."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
 from dgb.evaluate.probe import choose_classifier
-from dgb.evaluate.scores import can_be_probed, choose_split
 from dgb.recipe import Probe
 from dgb.settings import unknown_name
 from dgb.tune.criteria import CRITERIA
@@ -16,25 +11,6 @@ VALIDATION = "validation"
 # For graphs without labels: of all criteria the one whose least agreement with validation accuracy
 # over finished runs was highest on three data sets (docs/results.md).
 DEFAULT_CRITERION = "effective_rank"
-
-
-def without_test_labels(graph: Graph, seed: int) -> Graph:
-    """Return the graph with labels on the train and validation nodes of one split alone.
-
-    The split is the one by which a run with this seed is scored; its test nodes are not kept
-    either. A graph whose labels do not allow a validation accuracy comes back without any.
-    """
-    bare = replace(graph, labels=None, label_names=(), splits=())
-    try:
-        split = None if graph.labels is None else choose_split(graph, seed)
-    except DGBError:  # fewer labels than a split needs
-        return bare
-    if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
-        return bare
-    labels = np.full_like(graph.labels, -1)
-    for part in (split.train, split.validation):
-        labels[part] = graph.labels[part]
-    return replace(graph, labels=labels, splits=(replace(split, test=split.test[:0]),))
 
 
 def validation_accuracy(z: Array, graph: Graph, probe: Probe) -> float:

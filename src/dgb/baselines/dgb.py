@@ -1,0 +1,11 @@
+"""DGB itself, as one of the systems that are compared."""
+
+from dgb.cookbook import with_seed
+from dgb.data.graph import Array, Graph
+from dgb.recipe import Recipe as Settings
+from dgb.run.training import train_encoder
+
+
+def represent(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Train DGB and return its representations."""
+    return train_encoder(graph, with_seed(settings, seed)).embeddings()

@@ -1,0 +1,61 @@
+"""GCN (Kipf and Welling 2017): softmax(P σ(P X W₀) W₁), learnt from the train nodes.
+
+Taken from the paper: 16 hidden units, ReLU, dropout on the input of both layers, weight decay on
+the first layer alone. Decided: the weights with the best validation accuracy are kept.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.functional import dropout, relu
+
+from dgb.baselines.inputs import adj, features, seeded
+from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.data.graph import Array, Graph
+from dgb.settings import setting
+from dgb.views.augment import Features
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of GCN; the defaults are its paper's."""
+
+    hidden: int = setting(16, "units of the hidden layer", low=1)
+    dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
+    epochs: int = setting(200, "at most", low=0)
+    learning_rate: float = setting(0.01, "of Adam", low=0)
+    weight_decay: float = setting(5e-4, "of the first layer", low=0)
+    patience: int = setting(0, "epochs without a better validation; 0 takes all", low=0)
+
+
+class GCN(nn.Module):
+    """Two of PyG's graph convolutions over an adjacency that is normalised already."""
+
+    def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
+        """Draw the weights."""
+        from torch_geometric.nn import GCNConv
+
+        super().__init__()
+        self.first = GCNConv(num_features, settings.hidden, normalize=False)
+        self.first.lin = FeatureLinear(num_features, settings.hidden, settings.dropout)
+        self.second = GCNConv(settings.hidden, num_classes, normalize=False)
+        self.dropout = settings.dropout
+
+    def forward(self, x: Features, p: Any) -> Tensor:
+        """Return the logits of all nodes, [num_nodes, num_classes]."""
+        h = self.first(x, p)
+        out: Tensor = self.second(dropout(relu(h), self.dropout, self.training), p)
+        return out
+
+
+def classify(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Return a class for every node."""
+    x, p = features(graph), adj(graph).csr
+    labels = read_labels(graph, p.device)
+    with seeded(seed):
+        model = GCN(x.shape[1], labels.num_classes, settings).to(p.device)
+        decayed = list(model.first.parameters())
+        logits = fit_classifier(model, lambda: model(x, p), labels, settings, decayed)
+    return labels.names(logits)

@@ -1,0 +1,12 @@
+"""DGB's encoder with the weights it was drawn with: what the graph alone is worth."""
+
+from dgb.cookbook import load_recipe, with_seed
+from dgb.data.graph import Array, Graph
+from dgb.recipe import Recipe as Settings
+from dgb.run.training import train_encoder
+
+
+def represent(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Return the representations by an encoder that has learnt nothing."""
+    recipe = load_recipe(with_seed(settings, seed), ["train.epochs=0"])
+    return train_encoder(graph, recipe).embeddings()

@@ -1,0 +1,79 @@
+"""What holds for all methods: no test label seen, the same answer twice, settings that load."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dgb.baselines.choices import settings_hash, settings_of
+from dgb.baselines.methods import METHODS, find_methods, lacks
+from dgb.baselines.score import run_method
+from dgb.data.graph import Graph
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+
+
+def quick(key: str) -> Any:
+    """Return settings of a method that take no time."""
+    settings = settings_of(key, "two-blocks", Recipe())
+    if isinstance(settings, Recipe):
+        return replace(settings, train=replace(settings.train, epochs=2))
+    return replace(settings, epochs=2) if hasattr(settings, "epochs") else settings
+
+
+def dense(result: Any) -> Any:
+    return result.toarray() if hasattr(result, "toarray") else np.asarray(result)
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_test_labels_are_not_seen(key: str, two_blocks: Graph) -> None:
+    assert two_blocks.labels is not None
+    swapped = two_blocks.labels.copy()
+    test = two_blocks.splits[0].test
+    swapped[test] = 1 - swapped[test]
+    first, second = (
+        run_method(key, graph, quick(key), 0)
+        for graph in (two_blocks, replace(two_blocks, labels=swapped))
+    )
+    np.testing.assert_array_equal(dense(first), dense(second))
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_a_result_has_a_row_or_a_class_a_node(key: str, two_blocks: Graph) -> None:
+    result = dense(run_method(key, two_blocks, quick(key), 1))
+    assert result.shape[0] == two_blocks.num_nodes
+    assert np.isfinite(result).all()
+    if METHODS[key].task == "classify":
+        assert set(result) <= {0, 1}
+    else:
+        assert result.ndim == 2
+
+
+@pytest.mark.parametrize("key", METHODS)
+@pytest.mark.parametrize("graph", ["cora", "citeseer", "pubmed", "another"])
+def test_settings_load_and_have_a_hash_of_their_own(key: str, graph: str) -> None:
+    settings = settings_of(key, graph, Recipe())
+    assert len(settings_hash(key, settings)) == 12
+    for name, value in METHODS[key].fixed.items():
+        assert getattr(settings, name) == value
+
+
+def test_methods_of_one_file_have_different_hashes() -> None:
+    hashes = {
+        settings_hash(k, settings_of(k, "cora", Recipe())) for k in ("gmi-mean", "gmi-adaptive")
+    }
+    assert len(hashes) == 2
+
+
+def test_an_unknown_method_is_refused_with_the_nearest() -> None:
+    with pytest.raises(DGBError, match="did you mean 'dgi'"):
+        find_methods(["dgii"])
+
+
+def test_what_a_graph_lacks_is_said(two_blocks: Graph) -> None:
+    bare = replace(two_blocks, labels=None, splits=())
+    assert "labels" in (lacks(METHODS["gcn"], bare) or "")
+    assert lacks(METHODS["dgi"], bare) is None
+    assert lacks(METHODS["deepwalk-alone"], replace(bare, x=two_blocks.x[:, :0])) is None
+    assert "features" in (lacks(METHODS["dgi"], replace(bare, x=two_blocks.x[:, :0])) or "")
