@@ -145,3 +145,14 @@ def test_diffusion_is_matrix_free(adjacency: Any) -> None:
     operator = make_diff(adjacency, DiffusionRecipe())
     assert isinstance(operator, Diffusion)
     assert len(operator.transition.values) == adjacency.nnz
+
+
+@pytest.mark.parametrize("columns", [1, 16, 17, 40])
+def test_blocks_of_columns_give_the_same_bits(
+    adjacency: Any, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diffusion = make_diff(adjacency, DiffusionRecipe())
+    x = torch.rand(12, columns, generator=torch.Generator().manual_seed(0))
+    whole = diffusion.multiply(x)
+    monkeypatch.setattr("dgb.views.diffusion.CACHED", 12 * 16)
+    assert torch.equal(diffusion.multiply(x), whole)

@@ -25,6 +25,7 @@ from dgb.views.pattern import lacks_csr, scatter_product
 from dgb.views.sparse import SparseMatrix
 
 TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
+CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next
 
 
 def ppr_coefficients(alpha: float) -> Array:
@@ -93,6 +94,16 @@ class Diffusion:
         return Diffusion(self.transition.to(device), self.coefficients, scale)
 
     def _series(self, dense: Tensor) -> Tensor:
+        """Sum the series a few columns at a time: all hops then find them in the cache."""
+        width = CACHED // max(len(dense), 1) // 8 * 8
+        if not 16 <= width < dense.shape[1] or dense.device.type != "cpu":
+            return self._hops(dense)
+        out = torch.empty_like(dense)
+        for i in range(0, dense.shape[1], width):
+            out[:, i : i + width] = self._hops(dense[:, i : i + width].contiguous())
+        return out
+
+    def _hops(self, dense: Tensor) -> Tensor:
         before, now = dense, dense
         out = dense * self.coefficients[0]
         for k, coefficient in enumerate(self.coefficients[1:], start=1):
