@@ -19,6 +19,7 @@ STAGES = [
     ["baselines"],
     ["tune"],
     ["reproduce"],
+    ["compare"],
     ["commands"],
     ["cli"],
 ]

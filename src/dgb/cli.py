@@ -47,6 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_train(verbs)
     _add_embed(verbs)
     _add_evaluate(verbs)
+    _add_compare(verbs)
     _add_tune(verbs)
     _add_reproduce(verbs)
     _add_data(verbs)
@@ -85,6 +86,22 @@ def _add_evaluate(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     _add_data_options(evaluate)
 
 
+def _add_compare(verbs: "argparse._SubParsersAction[_Parser]") -> None:
+    compare = verbs.add_parser("compare", help="DGB beside other systems on one graph")
+    compare.add_argument("graph", help="a known data set or an .npz file")
+    compare.add_argument(
+        "--methods", default="", metavar="A,B", help="such as dgb,dgi,gcn, or all (default: some)"
+    )
+    compare.add_argument("--runs", type=int, default=5, metavar="N", help="trainings (default: 5)")
+    compare.add_argument(
+        "--splits", type=int, default=1, metavar="N", help="random splits a training is scored on"
+    )
+    compare.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once")
+    compare.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")
+    _add_recipe_options(compare)
+    _add_data_options(compare)
+
+
 def _add_tune(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     tune = verbs.add_parser("tune", help="search a recipe for a graph, with or without labels")
     tune.add_argument("graph", help="a known data set or an .npz file")
@@ -110,6 +127,9 @@ def _add_reproduce(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     reproduce.add_argument("what", choices=REPRODUCED, metavar="|".join(REPRODUCED))
     reproduce.add_argument(
         "--datasets", default="cora,citeseer,pubmed", metavar="A,B", help="(default: all three)"
+    )
+    reproduce.add_argument(
+        "--methods", default="", metavar="A,B", help="rows of the table (default: all)"
     )
     reproduce.add_argument("--runs", type=int, metavar="N", help="trainings a cell")
     reproduce.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dgb.baselines.choices import settings_hash, settings_of
-from dgb.baselines.methods import METHODS, find_methods, lacks
+from dgb.baselines.methods import METHODS, check_methods, lacks
 from dgb.baselines.score import run_method
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
@@ -68,7 +68,7 @@ def test_methods_of_one_file_have_different_hashes() -> None:
 
 def test_an_unknown_method_is_refused_with_the_nearest() -> None:
     with pytest.raises(DGBError, match="did you mean 'dgi'"):
-        find_methods(["dgii"])
+        check_methods(["dgii"])
 
 
 def test_what_a_graph_lacks_is_said(two_blocks: Graph) -> None:

@@ -5,7 +5,7 @@ import pytest
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.reproduce.claims import CLAIMS, Cells, Values, cells_of, check_claims, verdict
-from dgb.reproduce.plan import Measurement
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import published, rows
 
 

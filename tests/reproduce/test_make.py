@@ -14,8 +14,9 @@ from dgb.reproduce import make as making
 from dgb.reproduce import measure as measuring
 from dgb.reproduce import runner
 from dgb.reproduce.measure import TEST_READS
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
-from dgb.reproduce.plan import RUNS, TABLES, Measurement
+from dgb.reproduce.plan import RUNS, TABLES
 from dgb.reproduce.render import TITLES
 from dgb.train.journal import read_lines
 from tests.reproduce.test_runner import make_jobs
@@ -35,14 +36,16 @@ def test_names_agree() -> None:
 
 
 def test_a_table_is_written_and_grows(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def few(table: str, _: tuple[str, ...], runs: int | None = None) -> list[Measurement]:
+    def few(
+        table: str, _: tuple[str, ...], runs: int | None = None, __: tuple[str, ...] = ()
+    ) -> list[Measurement]:
         return make_jobs(table, min(runs or 1, 4))
 
     monkeypatch.setattr(making, "plan", few)
     assert "(1)" in making.make("table4", place, ("cora",))
     assert "(3)" in making.make("table4", place, ("cora",), runs=3)
     assert "(3)" in making.make("table4", place, ("cora",), runs=1)  # what is there is shown
-    assert "paper 83.4" in (place.results / "table4.html").read_text("utf-8")
+    assert "published 83.4" in (place.results / "table4.html").read_text("utf-8")
 
 
 def test_figure_2_is_drawn_and_its_look_at_labels_is_logged(

@@ -16,8 +16,8 @@ from dgb.reproduce import measure as measuring
 from dgb.reproduce import runner
 from dgb.reproduce import verify as verifying
 from dgb.reproduce.measure import TEST_READS, measure
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place, in_parallel
-from dgb.reproduce.plan import Measurement
 from dgb.reproduce.verify import verdict_line, verify
 from dgb.run.training import Trained, train_encoder
 from dgb.train.journal import read_lines

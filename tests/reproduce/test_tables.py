@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dgb.cookbook import load_recipe
-from dgb.reproduce.plan import Measurement
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import Cell
 from dgb.reproduce.render import write_table
 from dgb.reproduce.summary import Measured, summarise
@@ -45,13 +45,29 @@ def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
     assert keys[keys.index("dgb") + 1] == "dgb-plus"
     assert "graphmae2" in keys and not rows[keys.index("graphmae2")].measured
     text = write_table("table2", rows, tmp_path)
-    assert "| DGB | 83.5 ± 0.7 (2); paper 83.4, +0.1 = |" in text
+    assert "| DGB | 83.5 ± 0.7 (2); published 83.4, +0.1 = |" in text
     assert "| LP | (68.0) |" in text
     assert "| DGB+, beyond the paper | 85.0 (1) |" in text
     assert (tmp_path / "table2.md").read_text("utf-8") == text
     page = (tmp_path / "table2.html").read_text("utf-8")
-    assert page.startswith("<!doctype html>") and "paper 83.4, +0.1 =" in page
+    assert page.startswith("<!doctype html>") and "published 83.4, +0.1 =" in page
     assert "http" not in page
+
+
+@pytest.mark.parametrize(
+    ("ours", "published", "short"),
+    [
+        (80.0, Cell(81.4), False),
+        (80.0, Cell(81.6), True),
+        (80.0, Cell(80.3, 0.2), False),
+        (80.0, Cell(80.5, 0.2), True),
+        (83.0, Cell(80.5, 0.2), False),
+    ],
+)
+def test_short_is_two_deviations_or_a_point_and_a_half(
+    ours: float, published: Cell, short: bool
+) -> None:
+    assert Measured((ours, ours), (ours, ours), published).is_short is short
 
 
 def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.functional import dropout, relu
+from torch_geometric.nn import GCNConv
 
 from dgb.baselines.inputs import adj, features, seeded
 from dgb.baselines.layers import FeatureLinear
@@ -35,8 +36,6 @@ class GCN(nn.Module):
 
     def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
         """Draw the weights."""
-        from torch_geometric.nn import GCNConv
-
         super().__init__()
         self.first = GCNConv(num_features, settings.hidden, normalize=False)
         self.first.lin = FeatureLinear(num_features, settings.hidden, settings.dropout)

@@ -67,13 +67,11 @@ METHODS: dict[str, Method] = {
 }
 
 
-def find_methods(names: Iterable[str]) -> list[str]:
-    """Return the methods asked for, each once, refusing a name that is none."""
-    chosen = list(dict.fromkeys(name.strip().lower() for name in names if name.strip()))
-    for name in chosen:
+def check_methods(names: Iterable[str]) -> None:
+    """Refuse a name that is no method's."""
+    for name in names:
         if name not in METHODS:
             raise unknown_name("method", name, list(METHODS))
-    return chosen
 
 
 def lacks(method: Method, graph: Graph) -> str | None:

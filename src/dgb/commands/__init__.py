@@ -1,7 +1,8 @@
 """What each verb of the command line does, once its options are parsed."""
 
+from dgb.commands.compare import compare
 from dgb.commands.data import data, info
 from dgb.commands.results import reproduce, tune
 from dgb.commands.training import embed, evaluate, train
 
-__all__ = ["data", "embed", "evaluate", "info", "reproduce", "train", "tune"]
+__all__ = ["compare", "data", "embed", "evaluate", "info", "reproduce", "train", "tune"]

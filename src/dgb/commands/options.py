@@ -31,6 +31,11 @@ def recipe_of(options: Namespace, graph: Graph) -> Recipe:
     return replace(recipe, data=replace(recipe.data, graph=source))
 
 
+def listed(names: str) -> tuple[str, ...]:
+    """Return the names of a list such as dgi,gcn, each once."""
+    return tuple(dict.fromkeys(n.strip().lower() for n in names.split(",") if n.strip()))
+
+
 def describe(graph: Graph) -> str:
     """Return a graph's name and size in a line."""
     return (

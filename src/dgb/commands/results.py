@@ -3,7 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from dgb.commands.options import describe, named_graph, recipe_of
+from dgb.commands.options import describe, listed, named_graph, recipe_of
 from dgb.errors import DGBError
 from dgb.progress import say
 
@@ -20,7 +20,16 @@ def reproduce(options: Namespace) -> None:
     place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
     datasets = check_datasets(options.datasets)
     try:
-        print(make.make(options.what, place, datasets, options.runs, options.lines))
+        print(
+            make.make(
+                options.what,
+                place,
+                datasets,
+                options.runs,
+                methods=listed(options.methods),
+                lines=options.lines,
+            )
+        )
     except KeyboardInterrupt:
         say("dgb: stopped; what was measured is kept, the same command goes on")
         raise

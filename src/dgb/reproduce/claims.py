@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dgb.errors import DGBError
-from dgb.reproduce.plan import Measurement
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import rows
 from dgb.run.repeat import mean_std
 

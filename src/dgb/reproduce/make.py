@@ -21,11 +21,17 @@ Datasets = tuple[str, ...]
 
 
 def make(
-    what: str, place: Place, datasets: Datasets, runs: int | None = None, lines: int = 5
+    what: str,
+    place: Place,
+    datasets: Datasets,
+    runs: int | None = None,
+    *,
+    methods: tuple[str, ...] = (),
+    lines: int = 5,
 ) -> str:
     """Make one of them, with its files in the results folder; return what to print."""
     if what in TABLES:
-        return make_table(what, place, datasets, runs)
+        return make_table(what, place, datasets, runs, methods)
     makers: dict[str, Callable[[], str]] = {
         "table1": lambda: write_table1(place, datasets),
         "figure1": lambda: "\n".join(map(str, draw_architecture(place.results / "figure1"))),
@@ -38,9 +44,15 @@ def make(
     return makers[what]()
 
 
-def make_table(table: str, place: Place, datasets: Datasets, runs: int | None = None) -> str:
-    """Measure what is missing of a table and write it anew."""
-    run(plan(table, datasets, runs), place)
+def make_table(
+    table: str,
+    place: Place,
+    datasets: Datasets,
+    runs: int | None = None,
+    methods: tuple[str, ...] = (),
+) -> str:
+    """Measure what is missing of a table, or of some of its rows, and write it anew."""
+    run(plan(table, datasets, runs, methods), place)
     # All that the results hold is shown, also what another call has measured.
     pairs = matched(plan(table, DATASETS, MOST_RUNS), place.results)
     return write_table(table, summarise(table, pairs), place.results)

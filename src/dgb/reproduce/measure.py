@@ -7,19 +7,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dgb.baselines.methods import METHODS
+from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from dgb.estimator import embed_graph
-from dgb.evaluate.probe import linear_probe
-from dgb.evaluate.scores import choose_split
-from dgb.model.encoder import Encoder
 from dgb.recipe import Embed, Probe
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
-from dgb.reproduce.plan import Measurement
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe, train_encoder
 from dgb.train.journal import append_line
-from dgb.views.inputs import normalised_features
 
 Line = dict[str, Any]
 TEST_READS = "test_reads.jsonl"
@@ -43,52 +41,40 @@ def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:
     heads = [_head(job, graph) for job in jobs]  # now: the code may change while it trains
     reset_peak()
     start = time.perf_counter()
-    encoder = None if first.system == "raw" else _encoder(first, graph)
+    made = _make(first, graph)
     seconds = round(time.perf_counter() - start, 2)
     return [
-        head | {"seconds": seconds} | _score(job, graph, encoder, head, place)
+        head | {"seconds": seconds} | _score(job, graph, made, head, place)
         for job, head in zip(jobs, heads, strict=True)
     ]
 
 
 def training_of(job: Measurement) -> Hashable:
     """Return what two measurements have in common when one training serves both."""
-    return job.dataset, job.system, replace(job.recipe, embed=Embed(), probe=Probe())
+    trained = replace(job.recipe, embed=Embed(), probe=Probe())
+    return job.dataset, job.system, job.settings, trained
 
 
-def _encoder(job: Measurement, graph: Graph) -> Encoder:
-    recipe = job.recipe
-    if job.system == "random":
-        recipe = replace(recipe, train=replace(recipe.train, epochs=0))
-    return train_encoder(graph, recipe).encoder
+def _make(job: Measurement, graph: Graph) -> Any:
+    """Return an encoder of DGB, which several rows may embed with, or what a system returns."""
+    if job.system == "dgb":
+        return train_encoder(graph, job.recipe).encoder
+    return run_method(job.system, graph, job.settings or job.recipe, job.seed)
 
 
 def _head(job: Measurement, graph: Graph) -> Line:
     line: Line = {"table": job.table, "method": job.method, "dataset": job.dataset}
-    line |= {"system": job.system} | describe(graph, job.recipe)
+    line |= {"system": job.system} | describe(graph, job.recipe) | {"recipe": job.hash}
     del line["graph"]
     return line
 
 
-def _score(
-    job: Measurement, graph: Graph, encoder: Encoder | None, head: Line, place: Place
-) -> Line:
-    """Embed, choose the probe on validation, log the read of the test labels, read them."""
-    if encoder is None:
-        z = normalised_features(graph, job.recipe)
-    else:
-        z = embed_graph(encoder, graph, job.recipe)
+def _score(job: Measurement, graph: Graph, made: Any, head: Line, place: Place) -> Line:
+    """Embed, log the read of the test labels, choose the probe on validation, read them."""
+    result = embed_graph(made, graph, job.recipe) if job.system == "dgb" else made
     log_test_read(place.results, head)
-    assert graph.labels is not None
-    split = choose_split(graph, job.seed)
-    scores = linear_probe(z, graph.labels, split, job.recipe.probe, job.seed)
-    return {
-        "val_accuracy": scores.validation,
-        "test_accuracy": scores.test,
-        "probe": scores.settings,
-        "peak_mb": peak_mb(),
-        "threads": place.threads,
-    }
+    scores = score_result(METHODS[job.system], result, graph, job.seed, job.recipe.probe)
+    return scores | {"peak_mb": peak_mb(), "threads": place.threads}
 
 
 def log_test_read(results: Path, line: Line) -> None:

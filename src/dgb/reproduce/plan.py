@@ -1,7 +1,7 @@
 """What each table asks for: a row is a recipe, a measurement is a recipe and a seed."""
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -9,7 +9,9 @@ from typing import Any
 from dgb.cookbook import load_recipe, plain, recipe_from, with_seed
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import DATASETS, rows
+from dgb.reproduce.table2 import baseline_runs, table2_cells
 from dgb.settings import unknown_name
 
 TABLES = ("table2", "table3", "table4", "plus")
@@ -41,26 +43,14 @@ BEYOND_TABLE_3: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """One number to measure: a training of a recipe with its seed, and the place it goes to."""
-
-    table: str
-    method: str  # the row
-    dataset: str
-    system: str  # what makes the embeddings: dgb, or one that needs no training
-    recipe: Recipe
-
-    @property
-    def seed(self) -> int:
-        """The seed of the training."""
-        return self.recipe.train.seed
-
-
-def plan(table: str, datasets: tuple[str, ...], runs: int | None = None) -> list[Measurement]:
-    """Return all measurements of a table, one seed of every cell before the next seed."""
+def plan(
+    table: str, datasets: tuple[str, ...], runs: int | None = None, methods: tuple[str, ...] = ()
+) -> list[Measurement]:
+    """Return all measurements of a table, or of some rows, a seed of every cell before the next."""
     cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
-    counts = [1 if cell.system == "raw" else runs or _runs(cell) for cell in cells]
+    check_methods(methods, [cell.method for cell in cells])
+    cells = [cell for cell in cells if not methods or cell.method in methods]
+    counts = [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells]
     return [
         replace(cell, recipe=with_seed(cell.recipe, seed))
         for seed in range(max(counts))
@@ -69,7 +59,16 @@ def plan(table: str, datasets: tuple[str, ...], runs: int | None = None) -> list
     ]
 
 
+def check_methods(methods: tuple[str, ...], known: list[str]) -> None:
+    """Refuse a row that the table does not have."""
+    for method in methods:
+        if method not in known:
+            raise unknown_name("row of the table", method, list(dict.fromkeys(known)))
+
+
 def _runs(cell: Measurement) -> int:
+    if cell.settings is not None:
+        return baseline_runs(cell)
     names = ((cell.table, cell.method), (cell.table, cell.dataset))
     return min(FEWER_RUNS.get(name, RUNS[cell.table]) for name in names)
 
@@ -89,13 +88,7 @@ def check_datasets(names: str) -> tuple[str, ...]:
 def _cells(table: str, dataset: str) -> list[Measurement]:
     """Return the rows of a table for one data set, with seed 0."""
     if table == "table2":
-        named = {"dgb": dataset, "dgb-shared": "default", "dgb-plus": f"{dataset}-plus"}
-        recipes = {row: load_recipe(name) for row, name in named.items()}
-        systems = {"raw": recipes["dgb"], "random": recipes["dgb"]}
-        return [
-            *(Measurement(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()),
-            *(Measurement(table, row, dataset, row, recipe) for row, recipe in systems.items()),
-        ]
+        return table2_cells(dataset)
     if table == "table3":
         recipes = _table3(dataset)
     elif table == "table4":

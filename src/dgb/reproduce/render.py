@@ -15,9 +15,10 @@ TITLES = {
 }
 NOTE = (
     "mean ± standard deviation over (n) independent trainings, test nodes of the public split; "
-    "every choice was made on validation. Then the paper's figure, the difference, and = where the "
-    "paper's figure lies inside the 95 % t interval of our mean, ≠ where it does not. In "
-    "parentheses: published, not measured by us."
+    "every choice was made on validation. Then the published figure (the paper's, else the one of "
+    "docs/results.md), the difference, and = where it lies inside the 95 % t interval of our mean, "
+    "≠ where it does not; ▼ where we fall short of it by more than two published deviations, or "
+    "1.5 points where none is published. In parentheses: published, not measured by us."
 )
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
@@ -27,6 +28,7 @@ th, td { padding: .35rem .7rem; border-bottom: 1px solid #ddd; text-align: left;
   font-variant-numeric: tabular-nums }
 th { border-bottom: 2px solid #888 } .paper { color: #666; font-size: 90% }
 td + td { white-space: nowrap }
+.bar { height: 5px; background: #2a6f97; margin-top: 3px }
 .same { color: #00664b } .other { color: #a04000 } .ours td { background: #f3f8fc }
 """
 
@@ -102,7 +104,8 @@ def _ours(cell: Measured) -> str:
 
 def _against(cell: Measured) -> str:
     sign = {True: " =", False: " ≠", None: ""}[cell.is_inside]
-    return f"paper {_figure(cell.paper)}, {cell.difference:+.1f}{sign}"
+    short = " ▼" if cell.is_short else ""
+    return f"published {_figure(cell.paper)}, {cell.difference:+.1f}{sign}{short}"
 
 
 def _figure(cell: Cell | None) -> str:

@@ -4,18 +4,20 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import Line, load, measure, training_of
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place, in_parallel
-from dgb.reproduce.plan import Measurement
 from dgb.run.machine import uncommitted
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 # What makes up the recipes of a table, inside the package.
-COMMITTED = ("recipes", "recipe.py", "reproduce/plan.py", "reproduce/rates.toml")
+COMMITTED = (
+    *("recipes", "recipe.py", "baselines"),
+    *("reproduce/plan.py", "reproduce/table2.py", "reproduce/rates.toml"),
+)
 KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
 
 
@@ -56,10 +58,7 @@ def matched(jobs: list[Measurement], results: Path) -> list[tuple[Measurement, L
     """Return those measurements that the results hold, whoever measured them and when."""
     keys = ("dataset", "system", "recipe", "seed")
     lines = {tuple(line[key] for key in keys): line for line in read_all(results)}
-    found = [
-        (job, lines.get((job.dataset, job.system, recipe_hash(job.recipe), job.seed)))
-        for job in jobs
-    ]
+    found = [(job, lines.get((job.dataset, job.system, job.hash, job.seed))) for job in jobs]
     return [(job, line) for job, line in found if line is not None]
 
 
@@ -95,7 +94,7 @@ def _known(jobs: list[Measurement], place: Place) -> dict[Measurement, Line]:
     lines = {_key(line): line for line in read_all(place.results)}
     done: dict[Measurement, Line] = {}
     for job in jobs:
-        wanted = (job.dataset, hashes[job.dataset], job.system, recipe_hash(job.recipe), job.seed)
+        wanted = (job.dataset, hashes[job.dataset], job.system, job.hash, job.seed)
         if wanted in lines:
             done[job] = lines[wanted] | {"table": job.table, "method": job.method}
     for table in {job.table for job in jobs}:

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from dgb.reproduce.plan import Measurement
-from dgb.reproduce.published import Anchor, Cell, anchors, published, rows
+from dgb.baselines.methods import METHODS
+from dgb.reproduce.measurement import Measurement
+from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, published, rows
 from dgb.run.repeat import mean_std
 
 # Rows that no published table has, and what they are.
 OWN_TITLES = {
-    "dgb": "DGB",
     "dgb-shared": "DGB, one recipe for all",
     "dgb-plus": "DGB+, beyond the paper",
-    "random": "untrained encoder",
     "heat": "NFD + ADJ / ND + DIFF, heat kernel",
     "embed-diff": "NFD + ADJ / ND + DIFF, embedded with DIFF (DGB-DIFF)",
 }
@@ -55,6 +54,13 @@ class Measured:
         return None if self.paper is None else self.mean - self.paper.mean
 
     @property
+    def is_short(self) -> bool:
+        """Tell whether we fall short by more than two published deviations, or 1.5 points."""
+        if self.paper is None or self.difference is None:
+            return False
+        return self.difference < -(1.5 if self.paper.std is None else 2 * self.paper.std)
+
+    @property
     def is_inside(self) -> bool | None:
         """Tell whether the paper's figure lies inside our interval, as far as both exist."""
         if self.paper is None or self.interval is None:
@@ -92,11 +98,25 @@ def _row(
     cells: dict[tuple[str, str], list[dict[str, Any]]],
     datasets: list[str],
 ) -> SummaryRow:
-    figures = {d: published(table, key, d) for d in datasets} if key in paper else {}
-    printed = {d: cell for d, cell in figures.items() if cell is not None}
+    printed = _published(table, key, key in paper)
+    printed = {d: printed[d] for d in datasets if d in printed}
     measured = {d: _measured(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells}
-    title = paper[key].title if key in paper else OWN_TITLES.get(key, key)
+    title = paper[key].title if key in paper else _own_title(key)
     return SummaryRow(key, title, measured, printed)
+
+
+def _own_title(key: str) -> str:
+    method = METHODS.get(key)
+    return OWN_TITLES.get(key, method.title if method else key)
+
+
+def _published(table: str, key: str, is_in_paper: bool) -> dict[str, Cell]:
+    """Return the paper's cells of a row; those of a system it does not list, from elsewhere."""
+    if is_in_paper:
+        cells = {d: published(table, key, d) for d in DATASETS}
+        return {d: cell for d, cell in cells.items() if cell is not None}
+    elsewhere = {anchor.key: anchor.cells for anchor in anchors()} if table == "table2" else {}
+    return elsewhere.get(key, {})
 
 
 def _anchor_rows(datasets: list[str], without: set[str]) -> list[SummaryRow]:

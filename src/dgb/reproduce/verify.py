@@ -6,8 +6,9 @@ from dataclasses import replace
 from dgb.errors import DGBError
 from dgb.progress import progress_bar
 from dgb.reproduce.measure import Line, measure
+from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
-from dgb.reproduce.plan import MOST_RUNS, TABLES, Measurement, plan
+from dgb.reproduce.plan import MOST_RUNS, TABLES, plan
 from dgb.reproduce.published import DATASETS
 from dgb.reproduce.runner import matched, refuse_uncommitted
 

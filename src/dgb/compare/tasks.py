@@ -1,0 +1,94 @@
+"""What a comparison consists of: trainings and the splits they are scored on, or why not."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dgb.baselines.choices import settings_hash
+from dgb.baselines.methods import METHODS, check_methods, lacks
+from dgb.cookbook import with_seed
+from dgb.data.graph import Graph
+from dgb.evaluate.scores import why_not_scored, without_test_labels
+from dgb.recipe import Recipe
+
+DEFAULT = ("dgb", "dgi", "bgrl", "gcn", "sgc", "random", "raw")
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often: trainings, and splits that each of them is scored on."""
+
+    runs: int = 5
+    splits: int = 1
+
+    def of(self, graph: Graph) -> "Repeats":
+        """Return the repeats that a graph has splits for; without any it draws them."""
+        most = len(graph.splits) or self.splits
+        return Repeats(self.runs, min(self.splits, most))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training of one system, and the splits that it is scored on."""
+
+    graph: str  # a known name or a file
+    method: str
+    settings: Any
+    recipe: Recipe  # whose seed and probe hold for every system
+    splits: tuple[int, ...]  # seeds of splits
+
+    @property
+    def seed(self) -> int:
+        """The seed of the training."""
+        return self.recipe.train.seed
+
+    @property
+    def hash(self) -> str:
+        """A short hash of the system's settings."""
+        return settings_hash(self.method, self.settings)
+
+
+def choose_methods(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the methods asked for; `all` is every one, nothing is a choice of them."""
+    if tuple(names) == ("all",):
+        return tuple(METHODS)
+    check_methods(names)
+    return tuple(names) or DEFAULT
+
+
+def leave_out(methods: Iterable[str], graph: Graph, seed: int) -> dict[str, str]:
+    """Return which methods cannot run on this graph, and why."""
+    shown = without_test_labels(graph, seed)
+    reasons = {key: lacks(METHODS[key], shown) for key in methods}
+    return {key: reason for key, reason in reasons.items() if reason}
+
+
+def make_tasks(
+    source: str, graph: Graph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
+) -> list[Task]:
+    """Return the trainings of systems with the settings chosen for them, seed after seed."""
+    repeats = repeats.of(graph)
+    return [
+        Task(source, key, settings, with_seed(recipe, seed), splits)
+        for number in range(repeats.runs)
+        for key, settings in chosen.items()
+        for seed, splits in _seeds(key, recipe.train.seed + number, repeats)
+        if number == 0 or METHODS[key].is_random or len(graph.splits) != 1
+    ]
+
+
+def _seeds(key: str, seed: int, repeats: Repeats) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the seeds of a run's trainings, each with its splits.
+
+    What is learnt without labels serves all splits; a classifier is trained for each of them.
+    """
+    splits = tuple(seed * repeats.splits + k for k in range(repeats.splits))
+    if METHODS[key].task == "classify":
+        return [(split, (split,)) for split in splits]
+    return [(seed, splits)]
+
+
+def why_no_accuracy(graph: Graph, tasks: Iterable[Task]) -> str | None:
+    """Return why the labels of a graph allow no accuracy, None where they do."""
+    splits = dict.fromkeys(split for task in tasks for split in task.splits)
+    return next((reason for split in splits if (reason := why_not_scored(graph, split))), None)
