@@ -1,0 +1,137 @@
+"""Systems beside each other: the same splits for all, kept lines, reasons, and one table."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dgb.cli import main
+from dgb.compare import runner
+from dgb.compare.table import as_text, make_table, write
+from dgb.compare.tasks import Repeats, leave_out, make_tasks
+from dgb.data.graph import Graph
+from dgb.data.npz import write_npz
+from dgb.recipe import Recipe
+from dgb.train.journal import read_lines
+
+SMALL = ["--set", "encoder.width=8", "--set", "train.epochs=2", "--set", "gcn.epochs=3"]
+
+
+@pytest.fixture
+def graph_file(blocks: Graph, tmp_path: Path) -> str:
+    path = tmp_path / "blocks.npz"
+    write_npz(path, blocks)
+    return str(path)
+
+
+def run(graph_file: str, out: Path, *more: str) -> list[dict[str, Any]]:
+    words = ["compare", graph_file, "--methods", "dgb,gcn,raw,lp", "--runs", "2", "--out", str(out)]
+    assert main([*words, *SMALL, *more]) == 0
+    return read_lines(out / runner.FILE)
+
+
+def test_a_comparison_is_one_table_in_three_places(
+    graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    lines = run(graph_file, out)
+    counts = {key: [m["method"] for m in lines].count(key) for key in ("dgb", "gcn", "raw", "lp")}
+    assert counts == {"dgb": 2, "gcn": 2, "raw": 1, "lp": 1}  # the last two are always the same
+    assert all(0 <= m["test_accuracy"] <= 1 and m["seconds"] >= 0 for m in lines)
+    printed = capsys.readouterr().out
+    for text in (printed, (out / "compare.md").read_text("utf-8")):
+        assert "raw features" in text and "peak MB" in text and "±" in text
+    page = (out / "compare.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>") and "raw features" in page and "http" not in page
+
+
+def test_finished_trainings_are_kept(
+    graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    lines = run(graph_file, out)
+    with (out / runner.FILE).open("a", encoding="utf-8") as file:
+        file.write('{"half": ')  # as a kill leaves it
+    monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("measured again"))
+    assert run(graph_file, out) == lines
+
+
+def test_other_settings_are_another_training(graph_file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = len(run(graph_file, out))
+    assert len(run(graph_file, out, "--set", "gcn.hidden=4")) == before + 2
+    assert main(["compare", graph_file, "--methods", "gcn", "--set", "gcn.hiden=4"]) == 2
+
+
+def test_without_labels_classifiers_are_left_out_and_the_rest_runs(
+    blocks: Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bare.npz"
+    write_npz(path, replace(blocks, labels=None, label_names=(), splits=()))
+    lines = run(str(path), tmp_path / "out")
+    assert {line["method"] for line in lines} == {"dgb", "raw"}
+    assert all(line["effective_rank"] > 0 and "test_accuracy" not in line for line in lines)
+    printed = capsys.readouterr()
+    assert "GCN was left out: it learns from labels" in printed.out
+    assert "no accuracies: bare has no labels" in printed.err
+
+
+def test_nothing_left_to_compare_says_why(
+    blocks: Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bare.npz"
+    write_npz(path, replace(blocks, labels=None, label_names=(), splits=()))
+    assert main(["compare", str(path), "--methods", "gcn", "--out", str(tmp_path / "out")]) == 2
+    assert "gcn: it learns from labels" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--methods", "dgii"], ["--runs", "0"], ["--splits", "0"]])
+def test_mistakes_are_told(graph_file: str, words: list[str]) -> None:
+    assert main(["compare", graph_file, *words]) == 2
+
+
+def test_features_a_graph_lacks_are_said(blocks: Graph) -> None:
+    reasons = leave_out(["dgi", "lp", "deepwalk-alone"], replace(blocks, x=blocks.x[:, :0]), 0)
+    assert list(reasons) == ["dgi"] and "features" in reasons["dgi"]
+
+
+def test_an_embedding_serves_all_its_splits_and_a_classifier_one(blocks: Graph) -> None:
+    free = replace(blocks, splits=())
+    tasks = make_tasks("g", free, {"dgi": None, "gcn": None}, Recipe(), Repeats(2, 3))
+    own = [(t.seed, t.splits) for t in tasks if t.method == "dgi"]
+    assert own == [(0, (0, 1, 2)), (1, (3, 4, 5))]
+    trained = [(t.seed, t.splits) for t in tasks if t.method == "gcn"]
+    assert trained == [(split, (split,)) for split in range(6)]
+    fixed = make_tasks("g", blocks, {"dgi": None, "raw": None}, Recipe(), Repeats(2, 3))
+    assert [len(task.splits) for task in fixed] == [1, 1, 1]  # the graph has one split of its own
+
+
+def test_every_split_of_a_training_is_a_line(blocks: Graph, tmp_path: Path) -> None:
+    path = tmp_path / "free.npz"
+    write_npz(path, replace(blocks, splits=()))
+    lines = run(str(path), tmp_path / "out", "--splits", "3")
+    splits = {(line["method"], line["split"]) for line in lines}
+    assert len(splits) == len(lines) == 4 * 6
+    assert len({line["test_accuracy"] for line in lines if line["method"] == "dgb"}) > 1
+
+
+def test_one_failure_stops_no_other_method(graph_file: str, tmp_path: Path) -> None:
+    lines = run(graph_file, tmp_path / "out", "--set", "gcn.learning_rate=1e30")
+    assert {line["method"] for line in lines} == {"dgb", "raw", "lp"}
+    assert "GCN was left out: the loss became" in (tmp_path / "out" / "compare.md").read_text()
+
+
+def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
+    cost = {"seconds": 1.0, "peak_mb": None, "seed": 0}
+    lines = [
+        {"method": "gcn", "test_accuracy": 0.9, "val_accuracy": 0.7} | cost,
+        {"method": "dgb", "test_accuracy": 0.8, "val_accuracy": 0.8} | cost,
+    ]
+    table = make_table("title", lines, {"lp": "<why>"})
+    assert [row.key for row in table.rows] == ["dgb", "gcn"]
+    assert np.isclose(table.rows[0].share, 0.8 / 0.9)
+    assert "80.0" in as_text(table)
+    write(table, tmp_path)
+    assert "&lt;why&gt;" in (tmp_path / "compare.html").read_text("utf-8")
