@@ -1,0 +1,101 @@
+"""Chebyshev filters (Defferrard et al. 2016) as Kipf and Welling (2017) compare with them.
+
+A layer is Σ_k T_k(L̃) X W_k, k from 0 to the order K, with T_0 = 1, T_1 = x and
+T_k = 2x T_{k−1} − T_{k−2}; L̃ = 2L / λ_max − I, where L = I − D^-½ A D^-½.
+
+Taken from Kipf and Welling: two layers with 16 hidden units and ReLU, no bias, K of 2 or 3 as the
+highest order (K + 1 weights a layer), dropout on the input of both layers, weight decay on the
+first layer alone, 200 epochs. Decided: λ_max = 2, its bound, which a component of two nodes
+attains, so L̃ = −D^-½ A D^-½; the weights with the best validation accuracy are kept; X W_k is
+taken first, since it is narrower than X.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from dgb.baselines.inputs import features, seeded
+from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.data.graph import Array, Graph
+from dgb.run.machine import choose_device
+from dgb.settings import setting
+from dgb.views.augment import Features
+from dgb.views.diffusion import transition
+from dgb.views.product import product
+from dgb.views.sparse import SparseMatrix, sparse_matrix
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of the Chebyshev filters; the defaults are those of Kipf and Welling."""
+
+    order: int = setting(2, "K, the highest order of the polynomials", low=0)
+    hidden: int = setting(16, "units of the hidden layer", low=1)
+    dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
+    epochs: int = setting(200, "at most", low=0)
+    learning_rate: float = setting(0.01, "of Adam", low=0)
+    weight_decay: float = setting(5e-4, "of the first layer", low=0)
+    patience: int = setting(0, "epochs without a better validation; 0 takes all", low=0)
+
+
+class ChebyshevLayer(nn.Module):
+    """Σ_k T_k(L̃) X̃ W_k, where X̃ is X after one dropout for all k."""
+
+    def __init__(self, num_in: int, num_out: int, settings: Settings) -> None:
+        """Draw a Glorot weight for every order, side by side in one matrix."""
+        super().__init__()
+        self.num_out = num_out
+        self.lin = FeatureLinear(num_in, (settings.order + 1) * num_out, settings.dropout)
+        for k in range(settings.order + 1):
+            nn.init.xavier_uniform_(self.lin.weight.data[:, k * num_out : (k + 1) * num_out])
+
+    def forward(self, x: Features, laplacian: SparseMatrix) -> Tensor:
+        """Return a row per node."""
+        y = self.lin(x).split(self.num_out, 1)
+        return clenshaw(laplacian, [part.contiguous() for part in y])
+
+
+class ChebyshevNet(nn.Module):
+    """Two layers with ReLU between them."""
+
+    def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
+        """Draw the weights."""
+        super().__init__()
+        self.first = ChebyshevLayer(num_features, settings.hidden, settings)
+        self.second = ChebyshevLayer(settings.hidden, num_classes, settings)
+
+    def forward(self, x: Features, laplacian: SparseMatrix) -> Tensor:
+        """Return the logits of all nodes, [num_nodes, num_classes]."""
+        out: Tensor = self.second(relu(self.first(x, laplacian)), laplacian)
+        return out
+
+
+def clenshaw(laplacian: SparseMatrix, y: list[Tensor]) -> Tensor:
+    """Return Σ_k T_k(L̃) y_k with one product an order: b_k = y_k + 2 L̃ b_{k+1} − b_{k+2}."""
+    *rest, now = y
+    after = None  # b_{k+2}, at first none
+    for k in reversed(range(len(rest))):
+        b = rest[k] + (2 if k else 1) * product(laplacian, now)
+        now, after = (b if after is None else b - after), now
+    return now
+
+
+def scaled_laplacian(graph: Graph) -> SparseMatrix:
+    """Return L̃ with λ_max = 2 on the device."""
+    t_sym, _ = transition(graph.adjacency, self_loops=False)
+    laplacian = sparse_matrix(-t_sym.astype("float32"), is_symmetric=True)
+    return laplacian.to(choose_device("auto"))
+
+
+def classify(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Return a class for every node."""
+    x, laplacian = features(graph), scaled_laplacian(graph)
+    device = laplacian.values.device
+    labels = read_labels(graph, device)
+    with seeded(seed):
+        model = ChebyshevNet(x.shape[1], labels.num_classes, settings).to(device)
+        decayed = list(model.first.parameters())
+        logits = fit_classifier(model, lambda: model(x, laplacian), labels, settings, decayed)
+    return labels.names(logits)

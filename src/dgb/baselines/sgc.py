@@ -1,0 +1,45 @@
+"""SGC (Wu et al. 2019): P^K X, propagation without weights, read by a linear classifier.
+
+P is D̃^-½ (A + I) D̃^-½ and X has rows that add up to 1. Taken from the paper: P, K = 2, and that
+nothing is learnt before the classifier. Decided: the classifier is the linear probe that reads
+all representations, not the paper's logistic regression with a tuned weight decay.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.graph import Graph
+from dgb.settings import setting
+from dgb.views.diffusion import transition
+from dgb.views.operators import row_normalise
+from dgb.views.view import SPARSE_COST
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of SGC; the default is its paper's."""
+
+    hops: int = setting(2, "K, times that features travel over the edges", low=0)
+
+
+def represent(graph: Graph, settings: Settings, seed: int) -> Any:  # noqa: ARG001
+    """Return P^K X, sparse or dense as is cheaper."""
+    return propagate(row_normalise(graph.x), graph.adjacency, settings.hops)
+
+
+def propagate(x: Any, adjacency: Any, hops: int) -> Any:
+    """Return P^hops X, dense from the hop on where few zeros are left."""
+    p = transition(adjacency, self_loops=True)[0].astype(np.float32)
+    z = _cheaper(x)
+    for _ in range(hops):
+        z = _cheaper(p @ z)
+    return z
+
+
+def _cheaper(z: Any) -> Any:
+    if sparse.issparse(z) and z.nnz * SPARSE_COST >= z.shape[0] * z.shape[1]:
+        return z.toarray()
+    return z
