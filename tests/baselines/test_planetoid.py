@@ -1,0 +1,89 @@
+"""Planetoid: what a context is and what is none, and the loss of a pair."""
+
+import math
+
+import numpy as np
+import torch
+
+from dgb.baselines.inputs import dense_features
+from dgb.baselines.planetoid import Contexts, Planetoid, Settings, label_pairs
+from dgb.baselines.supervise import read_labels
+from dgb.data.graph import Graph
+from dgb.evaluate.scores import without_test_labels
+from tests.baselines.conftest import accuracy_of
+
+
+def minus_log_sigmoid(score: float) -> float:
+    return -math.log(1 / (1 + math.exp(-score)))
+
+
+def make_model(graph: Graph, settings: Settings) -> Planetoid:
+    """Return a model whose embeddings and contexts are far from zero."""
+    torch.manual_seed(0)
+    model = Planetoid(graph, 2, settings).eval()
+    torch.nn.init.normal_(model.skip_gram.centre)
+    torch.nn.init.normal_(model.skip_gram.context)
+    return model
+
+
+def test_learns(two_blocks: Graph) -> None:
+    assert accuracy_of("planetoid", two_blocks, epochs=60) > 0.85
+
+
+def test_label_loss_is_that_of_every_pair(two_blocks: Graph) -> None:
+    model = make_model(two_blocks, Settings(dim=4))
+    e, w = model.skip_gram.centre.detach(), model.skip_gram.context.detach()
+    node, context, sign = [0, 1, 5, 5], [2, 1, 0, 4], [1, -1, -1, 1]
+    terms = [
+        minus_log_sigmoid(g * float(w[c] @ e[i]))
+        for i, c, g in zip(node, context, sign, strict=True)
+    ]
+    loss = model.label_loss(torch.tensor(node), torch.tensor(context), torch.tensor(sign))
+    assert math.isclose(loss.item(), np.mean(terms), rel_tol=1e-5)
+
+
+def test_graph_loss_is_that_of_all_pairs_within_the_window(two_blocks: Graph) -> None:
+    model = make_model(two_blocks, Settings(dim=4, window=2, length=5, negatives=3))
+    e, w = model.skip_gram.centre.detach(), model.skip_gram.context.detach()
+    walks, others = torch.tensor([[0, 1, 2, 1, 4], [5, 6, 5, 8, 9]]), torch.tensor([7, 7, 3])
+    terms = []
+    for walk in walks.tolist():
+        for i in range(5):
+            for j in {i - 2, i - 1, i + 1, i + 2} & set(range(5)):
+                near = minus_log_sigmoid(float(e[walk[i]] @ w[walk[j]]))
+                far = [minus_log_sigmoid(-float(e[walk[i]] @ w[c])) for c in others.tolist()]
+                terms.append(near + 3 * np.mean(far))
+    loss = model.skip_gram(walks, others)
+    assert math.isclose(loss.item(), np.mean(terms), rel_tol=1e-5)
+
+
+def test_label_contexts_share_the_class_where_the_sign_says_so() -> None:
+    train, y = np.array([7, 3, 9, 1, 4, 6]), np.array([2, 0, 1, 2, 2, 0])
+    label = dict(zip(train.tolist(), y.tolist(), strict=True))
+    node, context, sign = label_pairs(train, y, 2000, np.random.default_rng(0))
+    same = [label[i] == label[c] for i, c in zip(node.tolist(), context.tolist(), strict=True)]
+    np.testing.assert_array_equal(np.where(same, 1, -1), sign)
+    seen = set(zip(node.tolist(), context.tolist(), strict=True))
+    assert seen == {(i, c) for i in train.tolist() for c in train.tolist()}
+
+
+def test_label_contexts_move_train_nodes_alone(two_blocks: Graph) -> None:
+    shown, settings = without_test_labels(two_blocks, 0), Settings(batch_size=500)
+    labels = read_labels(shown, torch.device("cpu"))
+    contexts = Contexts(shown, labels, settings, np.random.default_rng(0))
+    model = make_model(shown, settings)
+    pairs = label_pairs(contexts.train, contexts.y, 500, contexts.rng)
+    model.label_loss(*map(torch.from_numpy, pairs)).backward()  # type: ignore[no-untyped-call]
+    for vectors in (model.skip_gram.centre, model.skip_gram.context):
+        assert vectors.grad is not None
+        moved = vectors.grad.abs().sum(1).nonzero()[:, 0]
+        assert set(moved.tolist()) == set(labels.train.tolist())
+
+
+def test_logits_read_features_and_embeddings(two_blocks: Graph) -> None:
+    x, model = dense_features(two_blocks), make_model(two_blocks, Settings())
+    assert model.h_x.bias is not None
+    h_x = (x @ model.h_x.weight + model.h_x.bias).softmax(1)
+    h_e = (model.skip_gram.centre @ model.h_e.weight.T + model.h_e.bias).softmax(1)
+    expected = torch.hstack([h_x, h_e]) @ model.w_y.weight.T + model.w_y.bias
+    torch.testing.assert_close(model(x), expected)
