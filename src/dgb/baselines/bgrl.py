@@ -1,0 +1,108 @@
+"""BGRL (Thakoor et al. 2022): predict what a slowly moving copy of the encoder makes of a view.
+
+With the online encoder θ, the target encoder ξ, the predictor q and the views G₁ and G₂,
+L = mean over nodes of [2 − 2 cos(q(θ(G₁)), ξ(G₂))] + the same with the views exchanged, and after
+each step ξ ← p ξ + (1 − p) θ, where p rises from `decay` to 1 along a cosine.
+
+Taken from the paper and its release: BatchNorm and PReLU after each convolution, no projector, a
+target without gradient that starts as a copy, a predictor with one hidden layer. Decided: hundreds
+of epochs and not ten thousand, hence a constant learning rate; BatchNorm takes the
+statistics of the graph at hand also in the end; the loss is over at most `rows` random nodes.
+"""
+
+import math
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import count
+
+import torch
+from torch import Tensor, nn
+
+from dgb.baselines.augment import GCN, encode, make_views
+from dgb.baselines.inputs import seeded
+from dgb.baselines.learn import minimise
+from dgb.data.graph import Array, Graph
+from dgb.model.layers import PReLU
+from dgb.model.loss import regression_loss
+from dgb.settings import setting
+from dgb.views.view import View
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of BGRL; the widths are its paper's."""
+
+    hidden: int = setting(0, "units of a layer before the last; 0 leaves it out", low=0)
+    width: int = setting(512, "columns of a representation", low=1)
+    predictor: int = setting(512, "units of the predictor's hidden layer", low=1)
+    edge_drop1: float = setting(0.2, "share of edges dropped in view 1", low=0, high=0.99)
+    edge_drop2: float = setting(0.4, "share of edges dropped in view 2", low=0, high=0.99)
+    mask1: float = setting(0.3, "share of columns masked in view 1", low=0, high=0.99)
+    mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
+    decay: float = setting(0.99, "p of the first step; 1 freezes the target", low=0, high=1)
+    rows: int = setting(2048, "nodes at most that a step's loss is over", low=1)
+    epochs: int = setting(100, "steps", low=0)
+    learning_rate: float = setting(1e-3, "of Adam", low=0)
+    weight_decay: float = setting(1e-5, "of Adam", low=0)
+    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
+
+
+class BGRL(nn.Module):
+    """Online encoder with its predictor, and the target encoder."""
+
+    def __init__(self, num_features: int, settings: Settings) -> None:
+        """Draw the online network and copy its encoder."""
+        super().__init__()
+        sizes = [size for size in (settings.hidden, settings.width) if size]
+        self.online = GCN([num_features, *sizes], map(normalised_prelu, sizes))
+        self.target = deepcopy(self.online).requires_grad_(False)
+        self.predictor = nn.Sequential(
+            nn.Linear(settings.width, settings.predictor),
+            PReLU(),
+            nn.Linear(settings.predictor, settings.width),
+        )
+
+    def forward(self, view1: View, view2: View, nodes: Tensor) -> Tensor:
+        """Return the loss over these nodes; each view is predicted from the other."""
+        with torch.no_grad():
+            target1, target2 = (self.target(view, nodes) for view in (view1, view2))
+        prediction1, prediction2 = (
+            self.predictor(self.online(view, nodes)) for view in (view1, view2)
+        )
+        return regression_loss(prediction1, target2) + regression_loss(prediction2, target1)
+
+    @torch.no_grad()
+    def update_target(self, decay: float) -> None:
+        """Take one step of ξ ← p ξ + (1 − p) θ."""
+        for xi, theta in zip(self.target.parameters(), self.online.parameters(), strict=True):
+            xi.lerp_(theta, 1 - decay)
+
+
+def normalised_prelu(width: int) -> nn.Module:
+    """Return BatchNorm and PReLU, which stand after every convolution."""
+    return nn.Sequential(nn.BatchNorm1d(width, track_running_stats=False), PReLU())
+
+
+def decay_at(step: int, settings: Settings) -> float:
+    """Return p of a step: `decay` at first, 1 in the end."""
+    left = (1 + math.cos(math.pi * step / max(settings.epochs, 1))) / 2
+    return 1 - (1 - settings.decay) * left
+
+
+def represent(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Return the online encoder's representations of the whole graph."""
+    views = make_views(graph, settings.hidden or settings.width)
+    device, steps = views.edge.device, count()
+
+    def loss() -> Tensor:
+        nodes = torch.randperm(graph.num_nodes, device=device)[: settings.rows]
+        view1 = views.draw(settings.edge_drop1, settings.mask1)
+        view2 = views.draw(settings.edge_drop2, settings.mask2)
+        value: Tensor = model(view1, view2, nodes)
+        return value
+
+    with seeded(seed):
+        model = BGRL(graph.num_features, settings).to(device)
+        after = lambda: model.update_target(decay_at(next(steps), settings))  # noqa: E731
+        minimise(model, loss, settings, after)
+    return encode(model.online, views)
