@@ -1,0 +1,103 @@
+"""EP-B (García-Durán and Niepert 2017): words whose mean at v is near their mean around v.
+
+A word has an embedding, h(v) is the mean of those of v's words, h̃(v) the mean of h over the
+neighbours of v, and v is ranked before a node u ≠ v by a margin γ:
+
+    Σ_v Σ_{u≠v} [γ + d(h̃(v), h(v)) − d(h̃(v), h(u))]_+,  d Euclidean; h̃(v) represents v.
+
+Taken from the paper (there is no public release): the loss with sampled u, 128 columns, Adam, and
+γ chosen on validation nodes among 1, 5, 10, 20. Decided: the mean weighs words by their share of
+the row of X and neighbours equally; embeddings start with variance one, so that distances are of
+the size of the margins; all nodes make a step; a node without neighbours has no h̃, takes part
+as u alone, and is represented by h(v).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from dgb.baselines.inputs import features, seeded
+from dgb.baselines.learn import minimise
+from dgb.data.graph import Array, Graph
+from dgb.run.machine import choose_device
+from dgb.settings import setting
+from dgb.views.augment import Features
+from dgb.views.operators import row_normalise
+from dgb.views.product import product
+from dgb.views.sparse import SparseMatrix, sparse_matrix
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of EP-B; width and margin are its paper's."""
+
+    width: int = setting(128, "columns of an embedding", low=1)
+    margin: float = setting(10.0, "γ", low=0)
+    negatives: int = setting(1, "nodes u drawn for a node and step", low=1)
+    epochs: int = setting(200, "steps, each over all nodes", low=0)
+    learning_rate: float = setting(0.01, "of Adam", low=0)
+    weight_decay: float = setting(0.0, "of Adam", low=0)
+    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
+
+
+class Words(nn.Module):
+    """An embedding for every word, and the mean of them that a node has."""
+
+    def __init__(self, num_words: int, width: int) -> None:
+        """Draw embeddings of variance one."""
+        super().__init__()
+        self.embeddings = nn.Parameter(torch.randn(num_words, width))
+
+    def forward(self, x: Features) -> Tensor:
+        """Return h, [num_nodes, width]; rows of x sum to one."""
+        return product(x, self.embeddings) if isinstance(x, SparseMatrix) else x @ self.embeddings
+
+
+def ranking_loss(h: Tensor, rebuilt: Tensor, v: Tensor, u: Tensor, margin: float) -> Tensor:
+    """Return the mean of [γ + d(h̃(v), h(v)) − d(h̃(v), h(u))]_+ over the pairs (v, u)."""
+    centre = rebuilt.index_select(0, v)
+    own, other = (
+        torch.linalg.vector_norm(centre - h.index_select(0, node), dim=1) for node in (v, u)
+    )
+    return torch.relu(margin + own - other).mean()
+
+
+def draw_others(v: Tensor, num_nodes: int) -> Tensor:
+    """Return for each v a node that is not v, all others equally likely."""
+    return (v + torch.randint(1, num_nodes, v.shape, device=v.device)) % num_nodes
+
+
+def neighbour_mean(graph: Graph) -> SparseMatrix:
+    """Return D⁻¹ A, whose rows are empty where a node has no neighbours."""
+    return sparse_matrix(row_normalise(graph.adjacency))
+
+
+def word_shares(graph: Graph) -> Features:
+    """Return row-normalised X, sparse where few of its entries are words."""
+    x = features(graph)
+    # The gradient of so few embeddings takes Xᵀ times a tall matrix, where dense wins early.
+    if isinstance(x, SparseMatrix) and len(x.values) * 20 > x.shape[0] * x.shape[1]:
+        return x.dense()
+    return x
+
+
+def represent(graph: Graph, settings: Settings, seed: int) -> Array:
+    """Return h̃ as rows, h where a node has no neighbours."""
+    x, device = word_shares(graph), choose_device("auto")
+    mean = neighbour_mean(graph).to(device)
+    has_neighbours = mean.pattern.has_values
+    v = has_neighbours.nonzero()[:, 0].repeat(settings.negatives)
+    with seeded(seed):
+        words = Words(x.shape[1], settings.width).to(device)
+
+        def loss() -> Tensor:
+            h = words(x)
+            u = draw_others(v, graph.num_nodes)
+            return ranking_loss(h, product(mean, h), v, u, settings.margin)
+
+        minimise(words, loss, settings)
+    with torch.no_grad():
+        h = words(x)
+        rows: Array = torch.where(has_neighbours[:, None], product(mean, h), h).cpu().numpy()
+    return rows
