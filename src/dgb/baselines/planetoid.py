@@ -32,7 +32,7 @@ from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
 
-SHARED_NEGATIVES = 1024  # few would each take the steps of all pairs of a batch, and diverge
+SHARED_NEGATIVES = 256  # few would each take the steps of all pairs of a batch, and diverge
 LABEL_PAIRS = 1000  # of a step
 
 
@@ -44,7 +44,7 @@ class Settings:
     window: int = setting(3, "steps between a node and its context at most", low=1)
     length: int = setting(10, "nodes of a walk", low=2)
     negatives: int = setting(5, "per pair, in expectation", low=1)
-    batch_size: int = setting(200, "walks of a step", low=1)
+    batch_size: int = setting(100, "walks of a step", low=1)
     label_steps: int = setting(200, "by label contexts, before all others", low=0)
     walks: int = setting(5, "per node before the first supervised step", low=0)
     context_rate: float = setting(0.01, "of SGD on contexts", low=0)
