@@ -100,3 +100,14 @@ def test_batches_learn_and_need_one_layer(two_blocks: Graph) -> None:
     assert accuracy_of("gmi-mean", two_blocks, **asdict(changed)) > 0.85
     with pytest.raises(DGBError, match="layers = 1"):
         represent(two_blocks, Settings(batch_size=40, layers=2), 0)
+
+
+def test_adaptive_weights_are_not_learnt_from_the_features(two_blocks: Graph) -> None:
+    # At D = 0 every I(h_i; x_j) is −2 log 2; a gradient through w_ij would push all w_ij to zero.
+    h = torch.randn(120, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    support = sparse_matrix(support_of(two_blocks), is_symmetric=True)
+    negatives = random_pairs((120, 120), 3, np.random.default_rng(0))
+    of_features, _ = information(h, torch.zeros(120, 4), support, negatives, True)
+    (grad,) = torch.autograd.grad(of_features, h)
+    assert of_features < 0
+    assert not grad.any()

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from sklearn.preprocessing import normalize
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, softmax
 
 from dgb.baselines.deepwalk import SkipGram, draw_walks
-from dgb.baselines.inputs import features, seeded
+from dgb.baselines.inputs import seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.learn import is_fused, step
 from dgb.baselines.supervise import Labels, predict, read_labels, validate
@@ -31,6 +32,7 @@ from dgb.progress import progress_bar
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
+from dgb.views.inputs import to_features
 
 SHARED_NEGATIVES = 256  # few would each take the steps of all pairs of a batch, and diverge
 LABEL_PAIRS = 1000  # of a step
@@ -46,18 +48,19 @@ class Settings:
     negatives: int = setting(5, "per pair, in expectation", low=1)
     batch_size: int = setting(100, "walks of a step", low=1)
     label_steps: int = setting(200, "by label contexts, before all others", low=0)
-    walks: int = setting(5, "per node before the first supervised step", low=0)
+    walks: int = setting(10, "per node before the first supervised step", low=0)
     context_rate: float = setting(0.01, "of SGD on contexts", low=0)
     dropout: float = setting(0.5, "of features and embeddings", low=0, high=0.95)
     epochs: int = setting(150, "a supervised step and one by graph contexts each, at most", low=0)
     learning_rate: float = setting(0.05, "of Adam in supervised steps", low=0)
-    weight_decay: float = setting(5e-4, "of the layers", low=0)
+    weight_decay: float = setting(1e-4, "of the layers", low=0)
     patience: int = setting(50, "epochs without a better validation; 0 takes all", low=0)
 
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x, labels = features(graph), read_labels(graph, choose_device("auto"))
+    labels = read_labels(graph, choose_device("auto"))
+    x = to_features(normalize(graph.x)).to(labels.y.device)
     with seeded(seed) as rng:
         model = Planetoid(graph, labels.num_classes, settings).to(labels.y.device)
         learn_contexts = learn_labels_first(model, graph, labels, rng)
