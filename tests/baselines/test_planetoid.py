@@ -1,12 +1,13 @@
 """Planetoid: what a context is and what is none, and the loss of a pair."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
 
-from dgb.baselines.inputs import dense_features
-from dgb.baselines.planetoid import Contexts, Planetoid, Settings, label_pairs
+from dgb.baselines.inputs import dense_features, seeded
+from dgb.baselines.planetoid import Planetoid, Settings, label_pairs, learn_labels_first
 from dgb.baselines.supervise import read_labels
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import without_test_labels
@@ -39,7 +40,7 @@ def test_label_loss_is_that_of_every_pair(two_blocks: Graph) -> None:
         for i, c, g in zip(node, context, sign, strict=True)
     ]
     loss = model.label_loss(torch.tensor(node), torch.tensor(context), torch.tensor(sign))
-    assert math.isclose(loss.item(), np.mean(terms), rel_tol=1e-5)
+    assert math.isclose(loss.item(), sum(terms), rel_tol=1e-5)
 
 
 def test_graph_loss_is_that_of_all_pairs_within_the_window(two_blocks: Graph) -> None:
@@ -53,8 +54,8 @@ def test_graph_loss_is_that_of_all_pairs_within_the_window(two_blocks: Graph) ->
                 near = minus_log_sigmoid(float(e[walk[i]] @ w[walk[j]]))
                 far = [minus_log_sigmoid(-float(e[walk[i]] @ w[c])) for c in others.tolist()]
                 terms.append(near + 3 * np.mean(far))
-    loss = model.skip_gram(walks, others)
-    assert math.isclose(loss.item(), np.mean(terms), rel_tol=1e-5)
+    loss = model.graph_loss(walks, others)
+    assert math.isclose(loss.item(), sum(terms), rel_tol=1e-5)
 
 
 def test_label_contexts_share_the_class_where_the_sign_says_so() -> None:
@@ -67,17 +68,29 @@ def test_label_contexts_share_the_class_where_the_sign_says_so() -> None:
     assert seen == {(i, c) for i in train.tolist() for c in train.tolist()}
 
 
-def test_label_contexts_move_train_nodes_alone(two_blocks: Graph) -> None:
-    shown, settings = without_test_labels(two_blocks, 0), Settings(batch_size=500)
-    labels = read_labels(shown, torch.device("cpu"))
-    contexts = Contexts(shown, labels, settings, np.random.default_rng(0))
-    model = make_model(shown, settings)
-    pairs = label_pairs(contexts.train, contexts.y, 500, contexts.rng)
-    model.label_loss(*map(torch.from_numpy, pairs)).backward()  # type: ignore[no-untyped-call]
-    for vectors in (model.skip_gram.centre, model.skip_gram.context):
-        assert vectors.grad is not None
-        moved = vectors.grad.abs().sum(1).nonzero()[:, 0]
-        assert set(moved.tolist()) == set(labels.train.tolist())
+def test_supervised_steps_leave_the_embeddings(two_blocks: Graph) -> None:
+    model = make_model(two_blocks, Settings())
+    logits = model(dense_features(two_blocks))
+    logits.sum().backward()
+    assert model.skip_gram.centre.grad is None
+    assert model.h_e.weight.grad is not None
+
+
+def test_validation_labels_are_no_contexts(two_blocks: Graph) -> None:
+    assert two_blocks.labels is not None
+    shown = without_test_labels(two_blocks, 0)
+    assert shown.labels is not None
+    swapped = shown.labels.copy()
+    validation = shown.splits[0].validation
+    swapped[validation] = 1 - swapped[validation]
+    vectors = []
+    for labels in (shown.labels, swapped):
+        graph = replace(shown, labels=labels)
+        with seeded(0) as rng:
+            model = Planetoid(graph, 2, Settings(label_steps=5, walks=1))
+            learn_labels_first(model, graph, read_labels(graph, torch.device("cpu")), rng)
+        vectors.append(model.skip_gram.centre.detach())
+    torch.testing.assert_close(vectors[0], vectors[1], rtol=0, atol=0)
 
 
 def test_logits_read_features_and_embeddings(two_blocks: Graph) -> None:

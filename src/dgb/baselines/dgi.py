@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from dgb.baselines.inputs import adj, features, seeded
+from dgb.baselines.inputs import adj, as_dense, features, seeded
+from dgb.baselines.layers import times
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Array, Graph
 from dgb.model.encoder import Encoder
@@ -27,7 +28,6 @@ from dgb.model.layers import glorot
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.settings import setting
 from dgb.views.product import product
-from dgb.views.sparse import SparseMatrix
 from dgb.views.view import View
 
 
@@ -86,7 +86,7 @@ def draw_pairs(views: Sequence[View], batch_size: int) -> Iterator[list[Pair]]:
 
 
 def _row_batches(views: Sequence[View], count: int) -> Iterator[list[Pair]]:
-    x = views[0].x.dense() if isinstance(views[0].x, SparseMatrix) else views[0].x
+    x = as_dense(views[0].x)
     clean = [view.propagate() for view in views]
     while True:
         order, nodes = torch.randperm(len(x)), torch.randperm(len(x))
@@ -100,7 +100,7 @@ def _row_batches(views: Sequence[View], count: int) -> Iterator[list[Pair]]:
 def encode_both(encoder: Encoder, view: View, order: Tensor) -> tuple[Tensor, Tensor]:
     """Return H of one convolution, and H of the graph whose features are X[order]."""
     x, weight, sigma = view.x, encoder.weights[0], encoder.activations[0]
-    inner = product(x, weight) if isinstance(x, SparseMatrix) else x @ weight
+    inner = times(x, weight)
     corrupted = inner.index_select(0, order.to(inner.device))
     return sigma(product(view.operator, inner)), sigma(product(view.operator, corrupted))
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.baselines.inputs import features, seeded
+from dgb.baselines.layers import times
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Array, Graph
 from dgb.run.machine import choose_device
@@ -51,7 +52,7 @@ class Words(nn.Module):
 
     def forward(self, x: Features) -> Tensor:
         """Return h, [num_nodes, width]; rows of x sum to one."""
-        return product(x, self.embeddings) if isinstance(x, SparseMatrix) else x @ self.embeddings
+        return times(x, self.embeddings)
 
 
 def ranking_loss(h: Tensor, rebuilt: Tensor, v: Tensor, u: Tensor, margin: float) -> Tensor:

@@ -23,15 +23,15 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from dgb.baselines.inputs import adj, features, seeded
+from dgb.baselines.inputs import adj, as_dense, features, seeded
 from dgb.baselines.learn import minimise
+from dgb.baselines.pairs import pair_scores, random_pairs
 from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.run.machine import choose_device
 from dgb.settings import setting
-from dgb.views.pattern import lacks_csr
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import View
@@ -54,31 +54,6 @@ class Settings:
     patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
-class _PairScores(torch.autograd.Function):
-    """Scores of pairs; gathering rows for them would take twenty times as long on a CPU."""
-
-    @staticmethod
-    def forward(ctx: Any, pairs: SparseMatrix, left: Tensor, right: Tensor) -> Tensor:
-        ctx.pairs = pairs
-        ctx.save_for_backward(left, right)
-        if lacks_csr(left):
-            return (left[pairs.pattern.row] * right[pairs.pattern.col.long()]).sum(1)
-        scores: Tensor = torch.sparse.sampled_addmm(pairs.csr, left, right.T, beta=0)
-        return scores.values()
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
-        left, right = ctx.saved_tensors
-        pairs = ctx.pairs.with_values(grad.contiguous())
-        return None, pairs.multiply(right), pairs.multiply_transposed(left)
-
-
-def pair_scores(pairs: SparseMatrix, left: Tensor, right: Tensor) -> Tensor:
-    """Return left_i · right_j for the places (i, j) of the pairs, in their order."""
-    scores: Tensor = _PairScores.apply(pairs, left, right)  # type: ignore[no-untyped-call]
-    return scores
-
-
 def support_of(graph: Graph) -> Any:
     """Return A + I, whose row i has the places of N(i)."""
     return sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes, dtype=np.float32))
@@ -97,14 +72,6 @@ def draw_batch(
     rows = support[chosen]
     nodes = np.concatenate([chosen, np.setdiff1d(rows.indices, chosen)])
     return torch.from_numpy(nodes), sparse_matrix(rows[:, nodes])
-
-
-def random_pairs(shape: tuple[int, int], count: int, rng: np.random.Generator) -> SparseMatrix:
-    """Return `count` pairs (i, x') for every i, where x' is another i."""
-    row = np.arange(shape[0]).repeat(count)
-    col = (row + rng.integers(1, shape[0], len(row))) % shape[0]
-    start = np.arange(0, len(row) + 1, count)
-    return sparse_matrix(sparse.csr_array((np.ones(len(row), np.float32), col, start), shape))
 
 
 class GMI(nn.Module):
@@ -148,7 +115,7 @@ def make_view(graph: Graph, batch_size: int) -> View:
     x, operator = features(graph), adj(graph)
     if not batch_size:
         return View(x, operator)
-    return View(x.dense() if isinstance(x, SparseMatrix) else x, operator).propagate()
+    return View(as_dense(x), operator).propagate()
 
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:

@@ -22,8 +22,9 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from dgb.baselines.inputs import adj, features, seeded
-from dgb.baselines.layers import global_generator
+from dgb.baselines.layers import global_generator, times
 from dgb.baselines.learn import minimise
+from dgb.baselines.masks import Mask, draw_mask, rows, squared_length
 from dgb.data.graph import Array, Graph
 from dgb.model.layers import PReLU, glorot
 from dgb.settings import setting
@@ -48,27 +49,6 @@ class Settings:
     learning_rate: float = setting(0.001, "of Adam", low=0)
     weight_decay: float = setting(2e-4, "of Adam", low=0)
     patience: int = setting(0, "epochs without a smaller loss; 0 takes all", low=0)
-
-
-@dataclass(frozen=True, eq=False)
-class Mask:
-    """Which nodes are masked in one epoch, and what stands in their place."""
-
-    kept: Tensor  # nodes that show their features
-    targets: Tensor  # masked nodes to reconstruct
-    source: Tensor  # [num_nodes], the node whose features stand there; num_nodes is the token
-
-
-def draw_mask(num_nodes: int, settings: Settings, device: torch.device) -> Mask:
-    """Draw the masked nodes, and those of them that get the features of another node."""
-    order = torch.randperm(num_nodes, device=device)
-    masked, kept = order.tensor_split([round(settings.mask_rate * num_nodes)])
-    replaced, hidden = masked.tensor_split([round(settings.replace_rate * len(masked))])
-    source = torch.arange(num_nodes, device=device)
-    source[hidden] = num_nodes
-    source[replaced] = torch.randperm(num_nodes, device=device)[: len(replaced)]
-    targets = masked[torch.randperm(len(masked), device=device)]
-    return Mask(kept, targets[: settings.targets or None], source)
 
 
 class GraphMAE(nn.Module):
@@ -125,27 +105,6 @@ class GraphMAE(nn.Module):
 def scaled_cosine_error(cosine: Tensor, gamma: float) -> Tensor:
     """Return the mean of (1 − cos)^γ."""
     return (1 - cosine).clamp(min=0).pow(gamma).mean()
-
-
-def times(x: Features, weight: Tensor) -> Tensor:
-    """Return X W."""
-    return product(x, weight) if isinstance(x, SparseMatrix) else x @ weight
-
-
-def rows(x: Features, wanted: Tensor) -> Features:
-    """Return X with all rows but the wanted ones set to zero."""
-    keep = torch.zeros(x.shape[0], device=wanted.device)
-    keep[wanted] = 1
-    if isinstance(x, SparseMatrix):
-        return x.with_values(x.values * keep[x.pattern.row]).without_zeros()
-    return x * keep[:, None]
-
-
-def squared_length(x: Features) -> Tensor:
-    """Return |x_i|² of every row."""
-    if isinstance(x, SparseMatrix):
-        return x.values.new_zeros(x.shape[0]).index_add(0, x.pattern.row, x.values.square())
-    return x.square().sum(1)
 
 
 def train(x: Features, p: SparseMatrix, settings: Settings) -> GraphMAE:

@@ -22,7 +22,11 @@ def features(graph: Graph) -> Features:
 
 def dense_features(graph: Graph) -> Tensor:
     """Return row-normalised X as an ordinary tensor, which PyG's layers want."""
-    x = features(graph)
+    return as_dense(features(graph))
+
+
+def as_dense(x: Features) -> Tensor:
+    """Return features as an ordinary tensor."""
     return x.dense() if isinstance(x, SparseMatrix) else x
 
 

@@ -22,8 +22,13 @@ class FeatureLinear(nn.Module):
         """Return a row per node, with new dropout in training."""
         if self.training:
             x = node_feature_dropout(x, self.drop_rate, global_generator(self.weight.device))
-        out = product(x, self.weight) if isinstance(x, SparseMatrix) else x @ self.weight
+        out = times(x, self.weight)
         return out if self.bias is None else out + self.bias
+
+
+def times(x: Features, weight: Tensor) -> Tensor:
+    """Return X W."""
+    return product(x, weight) if isinstance(x, SparseMatrix) else x @ weight
 
 
 def global_generator(device: torch.device) -> torch.Generator:

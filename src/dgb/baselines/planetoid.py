@@ -7,9 +7,10 @@ Taken: the losses; embedding 50, window 3, walks of 10 nodes. From its release: 
 first, then by graph, both with SGD on a sum, so that the classes spread from the train nodes into
 vectors that are still near zero; h is a layer with softmax and a unit per class; h(x) and h(e) have
 a loss of their own, or the features learn nothing once embeddings tell the train nodes apart.
-Decided: negatives shared by a batch of walks; Adam for the layers; dropout; supervised steps leave
-the embeddings alone, which only memorise train nodes then (chosen on validation); the weights with
-the best validation accuracy are kept, where the release keeps those with the best test accuracy.
+Decided: negatives shared by a batch of walks; Adam for the layers; dropout; feature rows of length
+one; supervised steps leave the embeddings as they are, which would only memorise the train nodes
+(chosen on validation); the weights with the best validation accuracy are kept, where the release
+keeps those that are best on the nodes it reports.
 """
 
 from collections.abc import Callable
@@ -126,9 +127,7 @@ def learn_labels_first(
     return by_graph
 
 
-def fit(
-    model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]
-) -> None:
+def fit(model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]) -> None:
     """Train in place by both losses in turn; the weights end at the best validation accuracy."""
     settings = model.settings
     learnt = [p for layer in (model.h_x, model.h_e, model.w_y) for p in layer.parameters()]
@@ -146,10 +145,6 @@ def fit(
             best, best_epoch, kept = score, epoch, deepcopy(model.state_dict())
         if 0 < settings.patience <= epoch - best_epoch:
             break
-        if epoch % 20 == 0:
-            with torch.no_grad():
-                model.eval(); v=labels.validation; t=labels.train
-                print(epoch, [(round(float((z[v].argmax(1)==labels.y[v]).float().mean()),3), round(float((z[t].argmax(1)==labels.y[t]).float().mean()),2), round(float(z[v].std()),2)) for z in model.logits(x)], float(model.skip_gram.centre[v].norm(dim=1).mean()), float(model.skip_gram.centre[t].norm(dim=1).mean()))
     model.load_state_dict(kept)
 
 
