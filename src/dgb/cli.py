@@ -13,6 +13,12 @@ REPRODUCED = (
     *("figure1", "figure2", "rates", "claims", "verify"),
 )
 
+COMPARED = (
+    *("lp", "planetoid", "chebyshev", "gcn", "gat", "gwnn"),
+    *("raw", "deepwalk", "deepwalk-alone", "ep-b", "gmi-mean", "gmi-adaptive", "dgi"),
+    *("gmnn-q", "gmnn", "bgrl", "mvgrl", "grace", "cca-ssg", "graphmae", "sgc", "random", "dgb"),
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's is one line on stderr and exit code 2."""
@@ -87,7 +93,11 @@ def _add_evaluate(verbs: "argparse._SubParsersAction[_Parser]") -> None:
 
 
 def _add_compare(verbs: "argparse._SubParsersAction[_Parser]") -> None:
-    compare = verbs.add_parser("compare", help="DGB beside other systems on one graph")
+    compare = verbs.add_parser(
+        "compare",
+        help="DGB beside other systems on one graph",
+        epilog=f"methods: {', '.join(COMPARED)}; a setting of one is --set gat.dropout=0.5",
+    )
     compare.add_argument("graph", help="a known data set or an .npz file")
     compare.add_argument(
         "--methods", default="", metavar="A,B", help="such as dgb,dgi,gcn, or all (default: some)"

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 from dgb.baselines.inputs import dense_features, seeded
-from dgb.baselines.planetoid import Planetoid, Settings, label_pairs, learn_labels_first
+from dgb.baselines.planetoid import Planetoid, Settings, learn_labels_first
 from dgb.baselines.supervise import read_labels
+from dgb.baselines.walks import label_pairs
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import without_test_labels
 from tests.baselines.conftest import accuracy_of

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dgb.cli import main
+from dgb.baselines.methods import METHODS
+from dgb.cli import COMPARED, main
 from dgb.compare import runner
 from dgb.compare.table import as_text, make_table, write
 from dgb.compare.tasks import Repeats, leave_out, make_tasks
@@ -85,6 +86,10 @@ def test_nothing_left_to_compare_says_why(
     write_npz(path, replace(blocks, labels=None, label_names=(), splits=()))
     assert main(["compare", str(path), "--methods", "gcn", "--out", str(tmp_path / "out")]) == 2
     assert "gcn: it learns from labels" in capsys.readouterr().err
+
+
+def test_help_names_every_method() -> None:
+    assert tuple(METHODS) == COMPARED
 
 
 @pytest.mark.parametrize("words", [["--methods", "dgii"], ["--runs", "0"], ["--splits", "0"]])

@@ -24,11 +24,11 @@ from sklearn.preprocessing import normalize
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, softmax
 
-from dgb.baselines.deepwalk import SkipGram, draw_walks
 from dgb.baselines.inputs import seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.learn import is_fused, step
 from dgb.baselines.supervise import Labels, predict, read_labels, validate
+from dgb.baselines.walks import SkipGram, draw_walks, label_pairs
 from dgb.data.graph import Array, Graph
 from dgb.progress import progress_bar
 from dgb.run.machine import choose_device
@@ -154,19 +154,3 @@ def window_weights(length: int, window: int) -> Tensor:
     place = torch.arange(length)
     apart = (place[:, None] - place).abs()
     return ((apart > 0) & (apart <= window)).float()
-
-
-def label_pairs(
-    train: Array, y: Array, size: int, rng: np.random.Generator
-) -> tuple[Array, Array, Array]:
-    """Return pairs of train nodes, every second one of the same class and others of two classes."""
-    order = np.argsort(y, kind="stable")
-    count = np.bincount(y)
-    start = np.cumsum(count) - count
-    i = rng.integers(len(y), size=size)
-    sign = np.where(np.arange(size) % 2, -1, 1)
-    same, own = sign > 0, count[y[i]]
-    # Sorted by class, and read as a circle, the other classes follow a node's own.
-    room = np.where(same, own, len(y) - own)
-    place = start[y[i]] + np.where(same, 0, own) + rng.integers(room)
-    return train[i], train[order[place % len(y)]], sign
