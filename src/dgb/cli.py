@@ -100,11 +100,18 @@ def _add_compare(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     )
     compare.add_argument("graph", help="a known data set or an .npz file")
     compare.add_argument(
-        "--methods", default="", metavar="A,B", help="such as dgb,dgi,gcn, or all (default: some)"
+        "--methods",
+        default="",
+        metavar="A,B",
+        help="or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)",
     )
     compare.add_argument("--runs", type=int, default=5, metavar="N", help="trainings (default: 5)")
     compare.add_argument(
-        "--splits", type=int, default=1, metavar="N", help="random splits a training is scored on"
+        "--splits",
+        type=int,
+        default=1,
+        metavar="N",
+        help="splits that a training is scored on (default: 1)",
     )
     compare.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once")
     compare.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")

@@ -1,5 +1,6 @@
 """Systems beside each other: the same splits for all, kept lines, reasons, and one table."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dgb.baselines.choices import settings_hash, settings_of
 from dgb.baselines.methods import METHODS
 from dgb.cli import COMPARED, main
 from dgb.compare import runner
@@ -43,7 +45,8 @@ def test_a_comparison_is_one_table_in_three_places(
     assert all(0 <= m["test_accuracy"] <= 1 and m["seconds"] >= 0 for m in lines)
     printed = capsys.readouterr().out
     for text in (printed, (out / "compare.md").read_text("utf-8")):
-        assert "raw features" in text and "peak MB" in text and "±" in text
+        assert "raw features" in text and "peak MB" in text
+        assert re.search(r"DGB .*\d ± \d", text) and "sgc" not in text
     page = (out / "compare.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "raw features" in page and "http" not in page
 
@@ -63,7 +66,34 @@ def test_other_settings_are_another_training(graph_file: str, tmp_path: Path) ->
     out = tmp_path / "out"
     before = len(run(graph_file, out))
     assert len(run(graph_file, out, "--set", "gcn.hidden=4")) == before + 2
-    assert main(["compare", graph_file, "--methods", "gcn", "--set", "gcn.hiden=4"]) == 2
+    probe = run(graph_file, out, "--set", "probe.normalise=l2")
+    assert len([m for m in probe if m["method"] == "raw"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("gcn.hiden=4", "did you mean 'hidden'"),
+        ("gat.dropout=0.5", "Known: data"),  # not compared
+        ("dgb.width=8", "dgb takes a recipe"),
+        ("gmnn-q.rounds=2", "makes it gmnn-q"),
+        ("view1.augment=nfd+ajd", "a view is"),
+        ("train.device=cpu", "the device that torch finds"),
+    ],
+)
+def test_settings_that_would_do_nothing_are_refused(
+    graph_file: str, override: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", graph_file, "--methods", "dgb,gcn,gmnn-q", "--set", override]
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_representation_scored_by_another_probe_is_another_line(blocks: Graph) -> None:
+    other = Recipe(probe=replace(Recipe().probe, normalise="l2"))
+    settings = settings_of("dgi", "g", other)
+    assert settings_hash("dgi", settings, other.probe) != settings_hash("dgi", settings)
+    assert settings_hash("dgi", settings, Recipe().probe) == settings_hash("dgi", settings)
 
 
 def test_without_labels_classifiers_are_left_out_and_the_rest_runs(
@@ -109,7 +139,8 @@ def test_an_embedding_serves_all_its_splits_and_a_classifier_one(blocks: Graph) 
     assert own == [(0, (0, 1, 2)), (1, (3, 4, 5))]
     trained = [(t.seed, t.splits) for t in tasks if t.method == "gcn"]
     assert trained == [(split, (split,)) for split in range(6)]
-    fixed = make_tasks("g", blocks, {"dgi": None, "raw": None}, Recipe(), Repeats(2, 3))
+    repeats = Repeats(2, 3).of(blocks)
+    fixed = make_tasks("g", blocks, {"dgi": None, "raw": None}, Recipe(), repeats)
     assert [len(task.splits) for task in fixed] == [1, 1, 1]  # the graph has one split of its own
 
 
@@ -122,10 +153,56 @@ def test_every_split_of_a_training_is_a_line(blocks: Graph, tmp_path: Path) -> N
     assert len({line["test_accuracy"] for line in lines if line["method"] == "dgb"}) > 1
 
 
+def test_more_splits_measure_again_and_count_once(blocks: Graph, tmp_path: Path) -> None:
+    path, out = tmp_path / "free.npz", tmp_path / "out"
+    write_npz(path, replace(blocks, splits=()))
+    run(str(path), out)
+    lines = run(str(path), out, "--splits", "2")
+    keys = [(line["method"], line["recipe"], line["seed"], line["split"]) for line in lines]
+    assert len(set(keys)) == len(keys)
+    assert re.search(r"DGB .* 2 × 2 \|", (out / "compare.md").read_text("utf-8"))
+
+
+def test_hidden_test_labels_leave_embeddings_to_look_at(
+    blocks: Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = np.array(blocks.labels)
+    labels[blocks.splits[0].test] = -1
+    path = tmp_path / "hidden.npz"
+    write_npz(path, replace(blocks, labels=labels))
+    lines = run(str(path), tmp_path / "out")
+    assert {line["method"] for line in lines} == {"dgb", "raw"}
+    assert "nothing can score: hidden: the split has no labelled test nodes" in (
+        capsys.readouterr().out
+    )
+
+
+def test_two_at_once_give_the_same(graph_file: str, tmp_path: Path) -> None:
+    alone = run(graph_file, tmp_path / "a")
+    both = run(graph_file, tmp_path / "b", "--jobs", "2")
+    scores = [
+        sorted((m["method"], m["seed"], m["val_accuracy"], m["test_accuracy"]) for m in lines)
+        for lines in (alone, both)
+    ]
+    assert scores[0] == scores[1]
+
+
+def test_the_same_result_is_scored_on_each_split_once(blocks: Graph) -> None:
+    many = replace(blocks, splits=blocks.splits * 4)
+    tasks = make_tasks("g", many, {"raw": None, "dgi": None}, Recipe(), Repeats(3, 2))
+    assert [t.splits for t in tasks if t.method == "raw"] == [(0, 1), (2, 3)]
+    assert len([t for t in tasks if t.method == "dgi"]) == 3
+    bare = replace(blocks, labels=None, splits=())
+    assert len(make_tasks("g", bare, {"raw": None}, Recipe(), Repeats(3).of(bare))) == 1
+
+
 def test_one_failure_stops_no_other_method(graph_file: str, tmp_path: Path) -> None:
     lines = run(graph_file, tmp_path / "out", "--set", "gcn.learning_rate=1e30")
     assert {line["method"] for line in lines} == {"dgb", "raw", "lp"}
-    assert "GCN was left out: the loss became" in (tmp_path / "out" / "compare.md").read_text()
+    text = (tmp_path / "out" / "compare.md").read_text("utf-8")
+    assert "GCN failed in 2 of 2 trainings: the loss became" in text
+    wild = ["--methods", "gcn", "--set", "gcn.learning_rate=1e30", "--out", str(tmp_path / "b")]
+    assert main(["compare", graph_file, *wild]) == 2  # nothing to show
 
 
 def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
@@ -134,9 +211,9 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
         {"method": "gcn", "test_accuracy": 0.9, "val_accuracy": 0.7} | cost,
         {"method": "dgb", "test_accuracy": 0.8, "val_accuracy": 0.8} | cost,
     ]
-    table = make_table("title", lines, {"lp": "<why>"})
+    table = make_table("title", lines, ["LP <failed>"])
     assert [row.key for row in table.rows] == ["dgb", "gcn"]
     assert np.isclose(table.rows[0].share, 0.8 / 0.9)
     assert "80.0" in as_text(table)
     write(table, tmp_path)
-    assert "&lt;why&gt;" in (tmp_path / "compare.html").read_text("utf-8")
+    assert "LP &lt;failed&gt;" in (tmp_path / "compare.html").read_text("utf-8")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dgb.baselines.methods import METHODS
 from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.errors import DGBError
 from dgb.reproduce.plan import (
@@ -16,6 +17,7 @@ from dgb.reproduce.plan import (
     table3_recipe,
 )
 from dgb.reproduce.published import DATASETS, rows
+from dgb.reproduce.summary import summarise
 from dgb.run.training import check_recipe
 
 
@@ -35,6 +37,22 @@ def test_table_2_trains_twenty_times_and_reads_features_once() -> None:
             seeds = [j.seed for j in jobs if (j.method, j.dataset) == (method, dataset)]
             assert seeds == list(range(runs))
     assert len([job for job in jobs if job.method == "raw"]) == 3
+
+
+def test_table_2_has_every_row_of_the_paper_and_every_method() -> None:
+    jobs = plan("table2", DATASETS, 1)
+    keys = {job.method for job in jobs}
+    assert {row.key for row in rows("table2")} | set(METHODS) <= keys
+    pairs = [(job, {"test_accuracy": 0.5, "val_accuracy": 0.5}) for job in jobs]
+    titles = [row.title for row in summarise("table2", pairs)]
+    assert len(set(titles)) == len(titles)
+
+
+def test_rows_can_be_picked() -> None:
+    jobs = plan("table2", ("cora",), 2, ("dgi", "lp"))
+    assert [(job.method, job.seed) for job in jobs] == [("lp", 0), ("dgi", 0), ("dgi", 1)]
+    with pytest.raises(DGBError, match="did you mean 'dgi'"):
+        plan("table2", ("cora",), 2, ("dgii",))
 
 
 def test_the_shared_recipe_is_one() -> None:

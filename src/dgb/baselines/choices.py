@@ -11,7 +11,8 @@ from typing import Any
 
 from dgb.baselines.methods import METHODS
 from dgb.cookbook import recipe_hash, split_override
-from dgb.recipe import Recipe
+from dgb.errors import DGBError
+from dgb.recipe import Probe, Recipe
 from dgb.settings import make_section
 
 
@@ -21,21 +22,29 @@ def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] =
     DGB, the untrained encoder and the raw features take the recipe.
     """
     method = METHODS[key]
+    own = {name: value for section, name, value in map(split_override, overrides) if section == key}
     if method.file.Settings is Recipe:
+        if own:
+            raise DGBError(f"{key} takes a recipe: use --set section.key=… without {key}")
         return recipe
-    values: dict[str, Any] = dict(_chosen().get(key, {}).get(graph, {}))
-    for section, name, value in map(split_override, overrides):
-        if section == key:
-            values[name] = value
-    return make_section(method.file.Settings, key, values | dict(method.fixed))
+    for name in own:
+        if name in method.fixed:
+            raise DGBError(f"{key}.{name} is what makes it {key}: it cannot be set")
+    chosen: dict[str, Any] = _chosen().get(key, {}).get(graph, {})
+    return make_section(method.file.Settings, key, chosen | own | dict(method.fixed))
 
 
-def settings_hash(key: str, settings: Any) -> str:
-    """Return a short hash of a method's settings; of a recipe, the one that runs carry."""
+def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
+    """Return a short hash of a method's settings and of a probe other than the usual one.
+
+    The hash of a recipe, which has its probe, is the one that runs carry.
+    """
     if isinstance(settings, Recipe):
         return recipe_hash(settings)
-    text = json.dumps({"method": key} | asdict(settings), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    values = {"method": key} | asdict(settings)
+    if METHODS[key].task == "represent" and probe not in (None, Probe()):
+        values["probe"] = asdict(probe)
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @cache

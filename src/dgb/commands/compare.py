@@ -1,53 +1,105 @@
 """The verb that sets systems beside each other on one graph."""
 
 from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dgb.commands.options import describe, listed, named_graph, recipe_of
+from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.progress import say
+from dgb.recipe import Recipe
+from dgb.settings import unknown_name
+
+if TYPE_CHECKING:
+    from dgb.compare.runner import Failures
+    from dgb.compare.tasks import Task
+    from dgb.data.graph import Graph
 
 
 def compare(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
-    from dgb.baselines.choices import settings_of
-    from dgb.baselines.methods import METHODS
     from dgb.compare.runner import FILE
     from dgb.compare.runner import compare as run
     from dgb.compare.table import as_text, make_table, write
-    from dgb.compare.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
     from dgb.reproduce.place import Place
 
-    for name in ("runs", "splits", "jobs"):
-        if getattr(options, name) < 1:
-            raise DGBError(f"--{name} must be at least 1, not {getattr(options, name)}")
-    methods = choose_methods(listed(options.methods))
     graph = named_graph(options.graph, options)
-    is_method = [override.partition(".")[0] in METHODS for override in options.set]
-    for_methods = [o for o, own in zip(options.set, is_method, strict=True) if own]
-    options.set = [o for o, own in zip(options.set, is_method, strict=True) if not own]
-    recipe = recipe_of(options, graph)
-    missing = leave_out(methods, graph, recipe.train.seed)
-    chosen = {
-        key: settings_of(key, graph.name, recipe, for_methods)
-        for key in methods
-        if key not in missing
-    }
+    tasks, missing = _tasks(options, graph)
     folder = Path(options.out or f"runs/compare-{graph.name}")
-    place = Place(folder, options.data_folder, options.jobs, offline=options.offline)
+    threads = tasks[0].recipe.train.threads  # one for all systems
+    place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
     print(f"{describe(graph)} → {folder}")
-    repeats = Repeats(options.runs, options.splits)
-    tasks = make_tasks(options.graph, graph, chosen, recipe, repeats)
-    if reason := why_no_accuracy(graph, tasks):
-        say(f"no accuracies: {reason}")
-    if not tasks:
-        raise DGBError("; ".join(f"{key}: {why}" for key, why in missing.items()))
     try:
         lines, failed = run(tasks, place)
     except KeyboardInterrupt:
         say("dgb: stopped; what was measured is kept, the same command goes on")
         raise
-    table = make_table(f"Systems on {graph.name}", lines, missing | failed)
+    remarks = [*missing, *_failures(tasks, failed)]
+    if not lines:
+        raise DGBError("nothing could be measured: " + "; ".join(remarks))
+    table = make_table(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
     print(f"\n{as_text(table)}\n\nevery training: {folder / FILE}")
     print(f"page: {folder / 'compare.html'}")
+
+
+def _tasks(options: Namespace, graph: "Graph") -> tuple[list["Task"], list[str]]:
+    """Return the trainings that the options ask for, and what to say of those left out."""
+    from dgb.baselines.choices import settings_of
+    from dgb.baselines.methods import METHODS
+    from dgb.compare.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
+
+    for name in ("runs", "splits", "jobs"):
+        if getattr(options, name) < 1:
+            raise DGBError(f"--{name} must be at least 1, not {getattr(options, name)}")
+    methods = choose_methods(listed(options.methods))
+    recipe, for_methods = _settings(options, graph, methods)
+    repeats = Repeats(options.runs, options.splits).of(graph)
+    if repeats.splits < options.splits:
+        say(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
+    missing = leave_out(methods, graph, recipe.train.seed * repeats.splits)
+    settings = {key: settings_of(key, graph.name, recipe, for_methods) for key in methods}
+    chosen = {key: settings[key] for key in methods if key not in missing}
+    tasks = make_tasks(options.graph, graph, chosen, recipe, repeats)
+    remarks = [f"{METHODS[key].title} was left out: {why}" for key, why in missing.items()]
+    if not tasks:
+        raise DGBError("nothing to compare: " + "; ".join(remarks))
+    if reason := why_no_accuracy(graph, tasks):
+        say(f"no accuracies: {reason}")
+    return tasks, remarks
+
+
+def _settings(
+    options: Namespace, graph: "Graph", methods: Sequence[str]
+) -> tuple[Recipe, list[str]]:
+    """Return the recipe, which has a check, and those of --set that are for methods."""
+    from dgb.run.training import check_recipe
+
+    sections = [f.name for f in fields(Recipe)]
+    for_methods = [o for o in options.set if split_override(o)[0] not in sections]
+    for section in (split_override(override)[0] for override in for_methods):
+        if section not in methods:
+            what = "section of a recipe or method that is compared,"
+            raise unknown_name(what, section, [*sections, *methods])
+    options.set = [o for o in options.set if o not in for_methods]
+    recipe = recipe_of(options, graph)
+    check_recipe(recipe)
+    if recipe.train.device != "auto":
+        raise DGBError(
+            "compare runs all systems on the device that torch finds; leave train.device as it is, "
+            "or hide a GPU with CUDA_VISIBLE_DEVICES="
+        )
+    return recipe, for_methods
+
+
+def _failures(tasks: list["Task"], failed: "Failures") -> list[str]:
+    from dgb.baselines.methods import METHODS
+
+    counts = {key: sum(task.method == key for task in tasks) for key in failed}
+    return [
+        f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"
+        for key, why in failed.items()
+    ]

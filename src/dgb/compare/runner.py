@@ -15,40 +15,32 @@ from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import load
-from dgb.reproduce.place import Place, in_parallel
+from dgb.reproduce.place import FAILURES, Place, in_parallel
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe
 from dgb.train.journal import append_line, read_lines, rewrite_lines
-from dgb.train.monitor import effective_rank
+from dgb.train.monitor import SAMPLE, effective_rank
 
 FILE = "compare.jsonl"
 KEY = ("graph_hash", "method", "recipe", "seed", "split")
 Line = dict[str, Any]
+Failures = dict[str, list[str]]  # what went wrong, by method
 
 
-def compare(tasks: list[Task], place: Place) -> tuple[list[Line], dict[str, str]]:
-    """Return a line per finished task, and why methods failed; finished ones are kept."""
+def compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
+    """Return a line per training and split, and what failed; finished trainings are kept."""
     place.results.mkdir(parents=True, exist_ok=True)
     path = place.results / FILE
-    kept = read_lines(path)
-    rewrite_lines(path, kept)  # without a half-written one, which the next line would join
-    known = {tuple(line.get(key) for key in KEY): line for line in kept}
-    graph_hash = fingerprint(load(tasks[0].graph, place))
-    lines, left = [], []
-    for task in tasks:
-        of_training = (graph_hash, task.method, task.hash, task.seed)
-        found = [known.get((*of_training, split)) for split in task.splits]
-        lines += [line for line in found if line]
-        left += [] if all(found) else [task]
+    lines, left = _known(tasks, place)
     if done := len(tasks) - len(left):
         say(f"{done} of {len(tasks)} trainings taken from {path}")
-    failed: dict[str, str] = {}
+    failed: Failures = {}
     with progress_bar(None, "compare", unit="run", initial=done, total=len(tasks)) as bar:
         for task, measured in in_parallel(_measure, left, place):
             bar.set_postfix_str(task.method, refresh=False)
             bar.update()
             if isinstance(measured, str):
-                failed[task.method] = measured
+                failed.setdefault(task.method, []).append(measured)
                 continue
             for line in measured:
                 append_line(path, line)
@@ -56,21 +48,40 @@ def compare(tasks: list[Task], place: Place) -> tuple[list[Line], dict[str, str]
     return lines, failed
 
 
+def _known(tasks: list[Task], place: Place) -> tuple[list[Line], list[Task]]:
+    """Return the lines of trainings that are there already, and the tasks that are left.
+
+    A training of which a kill or fewer splits have left a part is done again, without that part.
+    """
+    path = place.results / FILE
+    kept = {tuple(line.get(key) for key in KEY): line for line in read_lines(path)}
+    graph_hash = fingerprint(load(tasks[0].graph, place))
+    lines, left = [], []
+    for task in tasks:
+        keys = [(graph_hash, task.method, task.hash, task.seed, split) for split in task.splits]
+        if all(key in kept for key in keys):
+            lines += [kept[key] for key in keys]
+            continue
+        left.append(task)
+        for key in keys:
+            kept.pop(key, None)
+    rewrite_lines(path, list(kept.values()))
+    return lines, left
+
+
 def _measure(task: Task, place: Place) -> list[Line] | str:
     """Measure, or return why it could not be done: one failure must not stop the others."""
     try:
         return measure(task, place)
-    except DGBError as error:
-        return str(error)
+    except FAILURES as error:
+        return str(error) or type(error).__name__
 
 
 def measure(task: Task, place: Place) -> list[Line]:
     """Return a line per split: the scores, time and memory of a training, and what repeats it."""
     graph = load(task.graph, place)
     set_threads(place.threads)
-    method = METHODS[task.method]
     head = describe(graph, task.recipe) | {"method": task.method, "recipe": task.hash}
-    assert method.file.__name__  # imports what the method needs before the clock starts
     reset_peak()
     start = time.perf_counter()
     result = run_method(task.method, graph, task.settings, task.seed)
@@ -80,11 +91,16 @@ def measure(task: Task, place: Place) -> list[Line]:
 
 
 def _score(task: Task, result: Any, graph: Graph, split: int) -> Line:
-    if why_not_scored(graph, split):
-        return {"effective_rank": _effective_rank(result)}
-    return score_result(METHODS[task.method], result, graph, split, task.recipe.probe)
+    method = METHODS[task.method]
+    why = why_not_scored(graph, split)
+    if why is None:
+        return score_result(method, result, graph, split, task.recipe.probe)
+    if method.task == "classify":
+        raise DGBError(why)
+    return {"effective_rank": _effective_rank(result)}
 
 
 def _effective_rank(rows: Any) -> float:
-    dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+    chosen = rows[:: max(1, rows.shape[0] // SAMPLE)]  # as many as it looks at, before it is dense
+    dense = chosen.toarray() if hasattr(chosen, "toarray") else np.asarray(chosen)
     return round(effective_rank(torch.from_numpy(dense)), 1)

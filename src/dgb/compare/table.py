@@ -32,19 +32,20 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """All rows, and why systems are missing."""
+    """All rows, and remarks on systems that are missing or have failed."""
 
     title: str
     head: tuple[str, ...]
     note: str
     rows: list[Row]
-    missing: dict[str, str]
+    remarks: list[str]
 
 
-def make_table(title: str, lines: list[dict[str, Any]], missing: dict[str, str]) -> Table:
+def make_table(title: str, lines: list[dict[str, Any]], remarks: list[str]) -> Table:
     """Return the table of a comparison, best validation accuracy first."""
     is_scored = any("test_accuracy" in line for line in lines)
     first, second = ("test_accuracy", "val_accuracy") if is_scored else ("effective_rank", "")
+    lines = [line for line in lines if first in line]
     keys = dict.fromkeys(line["method"] for line in lines)
     by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
     order = sorted(by_key, key=lambda key: -_mean(by_key[key], second or first))
@@ -54,8 +55,8 @@ def make_table(title: str, lines: list[dict[str, Any]], missing: dict[str, str])
         for key in order
     ]
     if is_scored:
-        return Table(title, HEAD, NOTE, rows, missing)
-    return Table(title, HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS, rows, missing)
+        return Table(title, HEAD, NOTE, rows, remarks)
+    return Table(title, HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS, rows, remarks)
 
 
 def as_text(table: Table) -> str:
@@ -67,7 +68,7 @@ def as_text(table: Table) -> str:
         + "  ".join(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
         for row in rows
     ]
-    return "\n".join([*lines, *_missing(table)])
+    return "\n".join([*lines, *table.remarks])
 
 
 def write(table: Table, folder: Path) -> None:
@@ -79,18 +80,18 @@ def write(table: Table, folder: Path) -> None:
 def _markdown(table: Table) -> str:
     rows = [table.head, ("---",) * len(table.head), *(row.cells for row in table.rows)]
     body = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    missing = "".join(f"\n- {line}" for line in _missing(table))
-    return f"# {table.title}\n\n{table.note}\n\n{body}\n" + (f"{missing}\n" if missing else "")
+    remarks = "".join(f"\n- {line}" for line in table.remarks)
+    return f"# {table.title}\n\n{table.note}\n\n{body}\n" + (f"{remarks}\n" if remarks else "")
 
 
 def _page(table: Table) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
     body = "\n".join(_page_row(row) for row in table.rows)
-    missing = "".join(f"<li>{escape(line)}</li>" for line in _missing(table))
+    remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
     return html_page(
         table.title,
         f"<p>{escape(table.note)}</p>\n<table><thead><tr>{head}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table>" + (f"<ul>{missing}</ul>" if missing else ""),
+        f"<tbody>{body}</tbody></table>" + (f"<ul>{remarks}</ul>" if remarks else ""),
     )
 
 
@@ -102,28 +103,33 @@ def _page_row(row: Row) -> str:
     return f"<tr{kind}><td>{title}</td><td>{first}{bar}</td>{cells}</tr>"
 
 
-def _missing(table: Table) -> list[str]:
-    return [f"{METHODS[key].title} was left out: {why}" for key, why in table.missing.items()]
-
-
 def _cells(key: str, lines: list[dict[str, Any]], first: str, second: str) -> tuple[str, ...]:
-    seconds, peak = (_number(lines, name, 0) for name in ("seconds", "peak_mb"))
-    percent = 100 if second else 1
-    shown = [_number(lines, name, 1, percent) for name in (first, second)]
+    factor = 100 if second else 1
+    shown = (_spread(_values(lines, name, factor)) for name in (first, second))
+    cost = (_plain(_values(lines, name)) for name in ("seconds", "peak_mb"))
     runs = len({line["seed"] for line in lines})
     splits = f" × {len(lines) // runs}" if len(lines) > runs else ""
-    return (METHODS[key].title, *shown, seconds, peak, f"{runs}{splits}")
+    return (METHODS[key].title, *shown, *cost, f"{runs}{splits}")
 
 
-def _number(lines: list[dict[str, Any]], name: str, digits: int, factor: float = 1) -> str:
-    values = [factor * line[name] for line in lines if line.get(name) is not None]
+def _values(lines: list[dict[str, Any]], name: str, factor: float = 1) -> list[float]:
+    return [factor * line[name] for line in lines if line.get(name) is not None]
+
+
+def _spread(values: list[float]) -> str:
     if not values:
         return ""
     mean, std = mean_std(values)
-    is_spread = len(values) > 1 and factor != 1
-    return f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if is_spread else "")
+    return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ± {std:.1f}"
+
+
+def _plain(values: list[float]) -> str:
+    if not values:
+        return ""
+    mean, _ = mean_std(values)
+    return f"{mean:.1f}" if mean < 10 else f"{mean:.0f}"
 
 
 def _mean(lines: list[dict[str, Any]], name: str) -> float:
-    values = [line[name] for line in lines if line.get(name) is not None]
+    values = _values(lines, name)
     return mean_std(values)[0] if values else 0.0

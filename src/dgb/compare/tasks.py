@@ -22,8 +22,8 @@ class Repeats:
     splits: int = 1
 
     def of(self, graph: Graph) -> "Repeats":
-        """Return the repeats that a graph has splits for; without any it draws them."""
-        most = len(graph.splits) or self.splits
+        """Return the repeats that a graph has splits for; one with labels alone draws them."""
+        most = 1 if graph.labels is None else len(graph.splits) or self.splits
         return Repeats(self.runs, min(self.splits, most))
 
 
@@ -44,22 +44,25 @@ class Task:
 
     @property
     def hash(self) -> str:
-        """A short hash of the system's settings."""
-        return settings_hash(self.method, self.settings)
+        """A short hash of the system's settings and of what scores it."""
+        return settings_hash(self.method, self.settings, self.recipe.probe)
 
 
 def choose_methods(names: Sequence[str]) -> tuple[str, ...]:
     """Return the methods asked for; `all` is every one, nothing is a choice of them."""
-    if tuple(names) == ("all",):
+    if "all" in names:
         return tuple(METHODS)
     check_methods(names)
     return tuple(names) or DEFAULT
 
 
-def leave_out(methods: Iterable[str], graph: Graph, seed: int) -> dict[str, str]:
-    """Return which methods cannot run on this graph, and why."""
-    shown = without_test_labels(graph, seed)
+def leave_out(methods: Iterable[str], graph: Graph, split: int) -> dict[str, str]:
+    """Return which methods cannot run on this graph or say nothing about it, and why."""
+    shown = without_test_labels(graph, split)
     reasons = {key: lacks(METHODS[key], shown) for key in methods}
+    if why := why_not_scored(graph, split):
+        for key in (key for key in reasons if METHODS[key].task == "classify"):
+            reasons[key] = reasons[key] or f"it returns classes, which nothing can score: {why}"
     return {key: reason for key, reason in reasons.items() if reason}
 
 
@@ -67,14 +70,18 @@ def make_tasks(
     source: str, graph: Graph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
 ) -> list[Task]:
     """Return the trainings of systems with the settings chosen for them, seed after seed."""
-    repeats = repeats.of(graph)
     return [
         Task(source, key, settings, with_seed(recipe, seed), splits)
         for number in range(repeats.runs)
         for key, settings in chosen.items()
+        if METHODS[key].is_random or _has_new_splits(graph, number * repeats.splits)
         for seed, splits in _seeds(key, recipe.train.seed + number, repeats)
-        if number == 0 or METHODS[key].is_random or len(graph.splits) != 1
     ]
+
+
+def _has_new_splits(graph: Graph, used: int) -> bool:
+    """Tell whether the same result is still to be scored on splits that have not been used."""
+    return used == 0 or (graph.labels is not None and used < (len(graph.splits) or used + 1))
 
 
 def _seeds(key: str, seed: int, repeats: Repeats) -> list[tuple[int, tuple[int, ...]]]:
@@ -89,6 +96,6 @@ def _seeds(key: str, seed: int, repeats: Repeats) -> list[tuple[int, tuple[int, 
 
 
 def why_no_accuracy(graph: Graph, tasks: Iterable[Task]) -> str | None:
-    """Return why the labels of a graph allow no accuracy, None where they do."""
+    """Return why the labels of a graph allow no accuracy on some split, None where they do."""
     splits = dict.fromkeys(split for task in tasks for split in task.splits)
     return next((reason for split in splits if (reason := why_not_scored(graph, split))), None)

@@ -32,6 +32,8 @@ def make(
     """Make one of them, with its files in the results folder; return what to print."""
     if what in TABLES:
         return make_table(what, place, datasets, runs, methods)
+    if methods:
+        raise DGBError(f"--methods picks rows of {', '.join(TABLES)}; {what} has none")
     makers: dict[str, Callable[[], str]] = {
         "table1": lambda: write_table1(place, datasets),
         "figure1": lambda: "\n".join(map(str, draw_architecture(place.results / "figure1"))),
@@ -52,10 +54,14 @@ def make_table(
     methods: tuple[str, ...] = (),
 ) -> str:
     """Measure what is missing of a table, or of some of its rows, and write it anew."""
-    run(plan(table, datasets, runs, methods), place)
-    # All that the results hold is shown, also what another call has measured.
-    pairs = matched(plan(table, DATASETS, MOST_RUNS), place.results)
-    return write_table(table, summarise(table, pairs), place.results)
+    try:
+        run(plan(table, datasets, runs, methods), place)
+    finally:
+        # All that the results hold is shown, also what another call has measured, and what there
+        # is when a training has failed.
+        pairs = matched(plan(table, DATASETS, MOST_RUNS), place.results)
+        text = write_table(table, summarise(table, pairs), place.results) if pairs else ""
+    return text
 
 
 def make_rates(place: Place, datasets: Datasets) -> str:

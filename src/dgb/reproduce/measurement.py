@@ -27,7 +27,7 @@ class Measurement:
     @property
     def hash(self) -> str:
         """A short hash of all that changes the result, but the seed."""
-        return settings_hash(self.system, self.settings or self.recipe)
+        return settings_hash(self.system, self.settings or self.recipe, self.recipe.probe)
 
     @property
     def is_random(self) -> bool:

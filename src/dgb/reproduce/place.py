@@ -13,6 +13,10 @@ from typing import TypeVar
 
 from dgb.errors import DGBError
 
+# What one training may fail with while others go on: a mistake in its settings, a loss that
+# diverged, a matrix that no solver likes, or too little memory.
+FAILURES = (DGBError, MemoryError, RuntimeError, ValueError, ArithmeticError)
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 

@@ -9,7 +9,7 @@ from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import Line, load, measure, training_of
 from dgb.reproduce.measurement import Measurement
-from dgb.reproduce.place import Place, in_parallel
+from dgb.reproduce.place import FAILURES, Place, in_parallel
 from dgb.run.machine import uncommitted
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 
@@ -33,14 +33,15 @@ def run(jobs: list[Measurement], place: Place) -> list[Line]:
     failed: list[str] = []
     with bar:
         for group, lines in in_parallel(_measure, _by_training(left), place):
+            where = f"{group[0].method} on {group[0].dataset}"
+            bar.set_postfix_str(where, refresh=False)
+            bar.update(len(group))
             if isinstance(lines, str):
-                failed.append(f"{group[0].method} on {group[0].dataset}: {lines}")
+                failed.append(f"{where}: {lines}")
                 continue
             for job, line in zip(group, lines, strict=True):
                 append_line(_path(place.results, job.table), line)
                 done[job] = line
-            bar.set_postfix_str(f"{group[0].method} on {group[0].dataset}", refresh=False)
-            bar.update(len(group))
     if failed:
         raise DGBError("some trainings failed, all others are kept: " + "; ".join(failed))
     return [done[job] for job in jobs]
@@ -50,8 +51,8 @@ def _measure(group: tuple[Measurement, ...], place: Place) -> list[Line] | str:
     """Measure, or return why it could not be done: one failure must not stop a table."""
     try:
         return measure(group, place)
-    except DGBError as error:
-        return str(error)
+    except FAILURES as error:
+        return str(error) or type(error).__name__
 
 
 def matched(jobs: list[Measurement], results: Path) -> list[tuple[Measurement, Line]]:

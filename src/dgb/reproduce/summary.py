@@ -12,6 +12,7 @@ from dgb.run.repeat import mean_std
 
 # Rows that no published table has, and what they are.
 OWN_TITLES = {
+    "deepwalk-alone": "DeepWalk, without features",
     "dgb-shared": "DGB, one recipe for all",
     "dgb-plus": "DGB+, beyond the paper",
     "heat": "NFD + ADJ / ND + DIFF, heat kernel",
