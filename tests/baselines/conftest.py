@@ -1,5 +1,6 @@
 """A graph of two blocks that every method has to learn, and what it scores on it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,14 @@ from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph, Split, make_graph
 from dgb.recipe import Probe
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _on_the_cpu() -> Iterator[None]:
+    """Hide a GPU: what these tests hold against each other lies on the CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("torch.cuda.is_available", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """GMI: both terms of its objective against loops over pairs, and batches that estimate it."""
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dgb.baselines.gmi import (
     represent,
     support_of,
 )
+from dgb.baselines.learn import minimise
 from dgb.baselines.pairs import pair_scores, random_pairs
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
@@ -32,6 +34,21 @@ def sigmoid(value: float) -> float:
 @pytest.mark.parametrize("key", ["gmi-mean", "gmi-adaptive"])
 def test_learns(key: str, two_blocks: Graph) -> None:
     assert accuracy_of(key, two_blocks, width=16, epochs=40, learning_rate=0.02) > 0.85
+
+
+def test_training_raises_the_information(
+    two_blocks: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses: list[float] = []
+
+    def watching(model: Any, loss: Any, schedule: Any) -> None:
+        losses.append(loss().item())
+        minimise(model, loss, schedule)
+        losses.append(loss().item())
+
+    monkeypatch.setattr("dgb.baselines.gmi.minimise", watching)
+    represent(two_blocks, Settings(width=16, epochs=40, learning_rate=0.02), 0)
+    assert losses[1] < losses[0] - 0.1
 
 
 @pytest.mark.parametrize("is_adaptive", [False, True])

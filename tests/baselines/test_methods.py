@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from dgb.baselines.choices import settings_hash, settings_of
+from dgb.baselines.choices import _chosen, settings_hash, settings_of
 from dgb.baselines.methods import METHODS, check_methods, lacks
 from dgb.baselines.score import run_method
 from dgb.data.graph import Graph
@@ -39,6 +40,27 @@ def test_test_labels_are_not_seen(key: str, two_blocks: Graph) -> None:
     np.testing.assert_array_equal(dense(first), dense(second))
 
 
+@pytest.mark.parametrize("key", [k for k, m in METHODS.items() if m.task == "represent"])
+def test_no_label_at_all_reaches_a_method_that_represents(
+    key: str, two_blocks: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Graph] = []
+
+    def spy(graph: Graph, settings: Any, seed: int) -> Any:  # noqa: ARG001
+        seen.append(graph)
+        return graph.x
+
+    monkeypatch.setattr(METHODS[key].file, "represent", spy)
+    run_method(key, two_blocks, quick(key), 0)
+    assert seen[0].labels is None and not seen[0].splits
+
+
+@pytest.mark.parametrize("key", METHODS)
+def test_a_graph_without_edges_is_no_failure(key: str, two_blocks: Graph) -> None:
+    bare = replace(two_blocks, adjacency=sparse.csr_array(two_blocks.adjacency.shape))
+    assert np.isfinite(dense(run_method(key, bare, quick(key), 0))).all()
+
+
 @pytest.mark.parametrize("key", METHODS)
 def test_a_result_has_a_row_or_a_class_a_node(key: str, two_blocks: Graph) -> None:
     result = dense(run_method(key, two_blocks, quick(key), 1))
@@ -51,12 +73,15 @@ def test_a_result_has_a_row_or_a_class_a_node(key: str, two_blocks: Graph) -> No
 
 
 @pytest.mark.parametrize("key", METHODS)
-@pytest.mark.parametrize("graph", ["cora", "citeseer", "pubmed", "another"])
-def test_settings_load_and_have_a_hash_of_their_own(key: str, graph: str) -> None:
+@pytest.mark.parametrize("graph", sorted({"another", *(g for t in _chosen().values() for g in t)}))
+def test_settings_load(key: str, graph: str) -> None:
     settings = settings_of(key, graph, Recipe())
-    assert len(settings_hash(key, settings)) == 12
     for name, value in METHODS[key].fixed.items():
         assert getattr(settings, name) == value
+
+
+def test_settings_are_of_methods_that_exist() -> None:
+    assert set(_chosen()) <= set(METHODS)
 
 
 def test_methods_of_one_file_have_different_hashes() -> None:

@@ -42,7 +42,7 @@ class Settings:
     mask1: float = setting(0.3, "share of columns masked in view 1", low=0, high=0.99)
     mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
     decay: float = setting(0.99, "p of the first step; 1 freezes the target", low=0, high=1)
-    rows: int = setting(2048, "nodes at most that a step's loss is over", low=1)
+    rows: int = setting(2048, "nodes at most that a step's loss is over", low=2)
     epochs: int = setting(100, "steps", low=0)
     learning_rate: float = setting(1e-3, "of Adam", low=0)
     weight_decay: float = setting(1e-5, "of Adam", low=0)

@@ -6,8 +6,8 @@ T_k = 2x T_{k−1} − T_{k−2}; L̃ = 2L / λ_max − I, where L = I − D^-½
 Taken from Kipf and Welling: two layers with 16 hidden units and ReLU, no bias, K of 2 or 3 as the
 highest order (K + 1 weights a layer), dropout on the input of both layers, weight decay on the
 first layer alone, 200 epochs. Decided: λ_max = 2, its bound, which a component of two nodes
-attains, so L̃ = −D^-½ A D^-½; the weights with the best validation accuracy are kept; X W_k is
-taken first, since it is narrower than X.
+attains, so L̃ = −D^-½ A D^-½; no early stop, the weights with the best validation accuracy are
+kept; X W_k is taken first, since it is narrower than X.
 """
 
 from dataclasses import dataclass

@@ -4,9 +4,10 @@ Two nodes i, j of a walk that are at most `window` steps apart are a pair, and t
     −log σ(e_i · c_j) − Σ_k log σ(−e_i · c_k),    k drawn ∝ (visits of k)^¾, `negatives` times.
 Taken: walks that start at every node, and skip-gram. A pair counts (window − |i − j| + 1) / window,
 which is how often word2vec's random window holds it.
-Decided: negative sampling in place of the hierarchical softmax, as most later work does; the
-negatives are shared by a batch and weighted to `negatives` a pair; Adam with a rate that falls to
-0 in place of SGD; a step takes an edge by its weight; the walk of a node without edges stays there.
+Decided: 10 walks a node, where the paper has 80; negative sampling in place of the hierarchical
+softmax, as most later work does; the negatives are shared by a batch and weighted to `negatives` a
+pair; Adam with a rate that falls to 0 in place of SGD; a step takes an edge by its weight; the walk
+of a node without edges stays there.
 With features, a row is the embedding and the features next to it, each of length one.
 """
 
@@ -18,8 +19,8 @@ import torch
 from torch import Tensor
 
 from dgb.baselines.inputs import dense_features, seeded
-from dgb.baselines.learn import is_fused, step
-from dgb.baselines.walks import SkipGram, draw_walks
+from dgb.baselines.learn import step
+from dgb.baselines.walks import SkipGram, batch_size, draw_walks
 from dgb.data.graph import Array, Graph
 from dgb.progress import progress_bar
 from dgb.run.machine import choose_device
@@ -55,14 +56,18 @@ def embed(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array
     num_nodes, device = adjacency.shape[0], choose_device("auto")
     starts = np.concatenate([rng.permutation(num_nodes) for _ in range(settings.walks)])
     walks = draw_walks(adjacency, starts, settings.length, rng)
-    noise = np.bincount(walks.ravel(), minlength=num_nodes) ** 0.75
-    batches = torch.split(torch.from_numpy(walks).to(device), settings.batch_size)
+    noise = np.cumsum(np.bincount(walks.ravel(), minlength=num_nodes) ** 0.75)
+    size = batch_size(len(walks), settings.batch_size)
+    batches = torch.tensor_split(
+        torch.from_numpy(walks).to(device), list(range(size, len(walks), size))
+    )
     weights = pair_weights(settings.length, settings.window)
     model = SkipGram(num_nodes, settings.dim, weights, settings.negatives).to(device)
-    adam = torch.optim.Adam(model.parameters(), settings.learning_rate, fused=is_fused(model))
+    adam = torch.optim.Adam(model.parameters(), settings.learning_rate, fused=True)
     falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, len(batches))
     for batch in progress_bar(batches, "train", unit="batch"):
-        drawn = rng.choice(num_nodes, settings.shared_negatives, p=noise / noise.sum())
+        share = rng.random(settings.shared_negatives)
+        drawn = np.searchsorted(noise / noise[-1], share, "right")
         step(adam, model(batch, torch.from_numpy(drawn).to(device)))
         falling.step()
     z: Array = model.centre.detach().cpu().numpy()

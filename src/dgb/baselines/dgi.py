@@ -6,7 +6,7 @@
 where Π exchanges rows at random, anew at every step. Taken from the paper: one convolution of 512
 units with PReLU, Adam 1e-3, patience 20 on the loss, the weights with the smallest loss.
 Decided: no bias, in the encoder and in D, as the equations have it (the release has both), and a
-limit on the epochs; where features are dense, steps over batches of rows of P X and P Π X, with s
+limit on the epochs; with `batch_size`, steps over batches of rows of P X and P Π X, with s
 the summary of the batch and Π anew at every pass over the nodes: on Pubmed a step then costs a
 tenth. On the whole graph X W is taken once: Π X W are its rows in another order.
 """

@@ -5,8 +5,8 @@ neighbours of v, and v is ranked before a node u ≠ v by a margin γ:
 
     Σ_v Σ_{u≠v} [γ + d(h̃(v), h(v)) − d(h̃(v), h(u))]_+,  d Euclidean; h̃(v) represents v.
 
-Taken from the paper (there is no public release): the loss with sampled u, 128 columns, Adam, and
-γ chosen on validation nodes among 1, 5, 10, 20. Decided: the mean weighs words by their share of
+Taken from the paper (we found no public release): the loss with sampled u, 128 columns, Adam, and
+γ chosen on validation nodes. Decided: the mean weighs words by their share of
 the row of X and neighbours equally; embeddings start with variance one, so that distances are of
 the size of the margins; all nodes make a step; a node without neighbours has no h̃, takes part
 as u alone, and is represented by h(v).
@@ -14,6 +14,7 @@ as u alone, and is represented by h(v).
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -71,7 +72,7 @@ def draw_others(v: Tensor, num_nodes: int) -> Tensor:
 
 def neighbour_mean(graph: Graph) -> SparseMatrix:
     """Return D⁻¹ A, whose rows are empty where a node has no neighbours."""
-    return sparse_matrix(row_normalise(graph.adjacency))
+    return sparse_matrix(row_normalise((graph.adjacency != 0).astype(np.float32)))
 
 
 def word_shares(graph: Graph) -> Features:
@@ -97,7 +98,8 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
             u = draw_others(v, graph.num_nodes)
             return ranking_loss(h, product(mean, h), v, u, settings.margin)
 
-        minimise(words, loss, settings)
+        if len(v):  # without any edge there is nothing to learn from
+            minimise(words, loss, settings)
     with torch.no_grad():
         h = words(x)
         rows: Array = torch.where(has_neighbours[:, None], product(mean, h), h).cpu().numpy()

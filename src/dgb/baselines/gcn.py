@@ -1,7 +1,8 @@
 """GCN (Kipf and Welling 2017): softmax(P σ(P X W₀) W₁), learnt from the train nodes.
 
 Taken from the paper: 16 hidden units, ReLU, dropout on the input of both layers, weight decay on
-the first layer alone. Decided: the weights with the best validation accuracy are kept.
+the first layer alone. Decided: a bias in both layers, as PyG's convolution has it; no early stop,
+the weights with the best validation accuracy of all epochs are kept.
 """
 
 from dataclasses import dataclass

@@ -10,8 +10,9 @@ Taken from the paper: the equations. From the release, which has the mean alone:
 PReLU, two layers on Cora and one elsewhere, 5 negatives x', Adam, γ = 1.
 Decided: the pairs (h_i, x_j) of the paper, where the release compares h_i with a mean over
 neighbours and weighs that by 1 and x_i by 0.8; for edges, in place of all n² pairs, the edges and
-the random pairs (i, x'), a mean over each; no gradient through w_ij of the first term; 5e-3 for
-100 steps, not 1e-3 for 550; on large graphs a step takes random i with all of N(i), x' among them.
+the random pairs (i, x'), a mean over each; no gradient through w_ij of the first term; 5e-3 for 100
+steps, not 1e-3 for 550; N(i) is one step away whatever the number of layers; on large graphs a step
+takes random i with all of N(i), x' among them.
 """
 
 from dataclasses import dataclass
@@ -59,15 +60,8 @@ def support_of(graph: Graph) -> Any:
     return sparse.csr_array(graph.adjacency + sparse.eye_array(graph.num_nodes, dtype=np.float32))
 
 
-def draw_batch(
-    support: Any, size: int, rng: np.random.Generator
-) -> tuple[Tensor | None, SparseMatrix]:
-    """Return random nodes i, after them the rest of all N(i), and the rows i over these nodes.
-
-    Size 0 takes all nodes, written None.
-    """
-    if size == 0:
-        return None, sparse_matrix(support, is_symmetric=True)
+def draw_batch(support: Any, size: int, rng: np.random.Generator) -> tuple[Tensor, SparseMatrix]:
+    """Return random nodes i, after them the rest of all N(i), and the rows i over these nodes."""
     chosen = rng.choice(support.shape[0], size, replace=False)
     rows = support[chosen]
     nodes = np.concatenate([chosen, np.setdiff1d(rows.indices, chosen)])
@@ -121,14 +115,17 @@ def make_view(graph: Graph, batch_size: int) -> View:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return h as rows."""
     size = settings.batch_size if settings.batch_size < graph.num_nodes else 0
+    if size == 1:
+        raise DGBError("gmi: batch_size must be 0 or at least 2, for x' is another node")
     if size and settings.layers > 1:
         raise DGBError("gmi: batch_size needs layers = 1, for only P X can be cut into rows")
     view, support, device = make_view(graph, size), support_of(graph), choose_device("auto")
+    whole = sparse_matrix(support, is_symmetric=True)
     with seeded(seed) as rng:
         model = GMI(graph.num_features, settings).to(device)
 
         def loss() -> Tensor:
-            nodes, near = draw_batch(support, size, rng)
+            nodes, near = draw_batch(support, size, rng) if size else (None, whole)
             far = random_pairs(near.shape, settings.negatives, rng).to(device)
             h, y = model(view, nodes)
             parts = information(h, y, near.to(device), far, settings.weights == "adaptive")

@@ -40,17 +40,16 @@ def minimise(
 ) -> None:
     """Train the model in place; with patience, its weights end at the smallest loss."""
     learnt = [p for p in model.parameters() if p.requires_grad]
-    adam = torch.optim.Adam(
-        learnt, schedule.learning_rate, weight_decay=schedule.weight_decay, fused=is_fused(model)
-    )
+    decay = schedule.weight_decay
+    adam = torch.optim.Adam(learnt, schedule.learning_rate, weight_decay=decay, fused=True)
     best, best_epoch, kept = math.inf, 0, model.state_dict()
     model.train()
     for epoch in progress_bar(range(schedule.epochs), "train", unit="epoch"):
         value = loss()
+        if schedule.patience and value.item() < best:  # kept before the step, with this loss
+            best, best_epoch, kept = value.item(), epoch, deepcopy(model.state_dict())
         step(adam, value)
         after_step()
-        if schedule.patience and value.item() < best:
-            best, best_epoch, kept = value.item(), epoch, deepcopy(model.state_dict())
         if 0 < schedule.patience <= epoch - best_epoch:
             break
     model.load_state_dict(kept)
@@ -64,8 +63,3 @@ def step(optimizer: Any, loss: Tensor) -> None:
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
-
-
-def is_fused(model: nn.Module) -> bool:
-    """Tell whether torch has the fused Adam for the device that the model is on."""
-    return next(model.parameters()).device.type != "mps"  # there only in newer versions of torch

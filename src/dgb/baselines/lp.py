@@ -43,6 +43,7 @@ def classify(graph: Graph, settings: Settings, seed: int) -> Array:  # noqa: ARG
     prior = f[is_reached].mean(0)
     if settings.class_mass:
         f = f * class_mass_weights(f, labels.train.cpu().numpy(), one_hot)
+        f[labels.train.cpu().numpy()] = one_hot
     f[~is_reached] = prior
     named: Array = labels.classes[f.argmax(1)]
     return named

@@ -38,7 +38,7 @@ class Rates(Protocol):
 def draw_mask(num_nodes: int, settings: Rates, device: torch.device) -> Mask:
     """Draw the masked nodes, and those of them that get the features of another node."""
     order = torch.randperm(num_nodes, device=device)
-    masked, kept = order.tensor_split([round(settings.mask_rate * num_nodes)])
+    masked, kept = order.tensor_split([max(1, round(settings.mask_rate * num_nodes))])
     replaced, hidden = masked.tensor_split([round(settings.replace_rate * len(masked))])
     source = torch.arange(num_nodes, device=device)
     source[hidden] = num_nodes

@@ -1,4 +1,4 @@
-"""The features alone, as every system gets them: what the graph has to be better than."""
+"""The features alone, normalised as the recipe says: what a graph has to be better than."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from dgb.baselines.learn import Schedule, is_fused, step
+from dgb.baselines.learn import Schedule, step
 from dgb.data.graph import Array, Graph
 from dgb.progress import progress_bar
 
@@ -97,4 +97,4 @@ def _adam(
     rest = [p for p in everything if all(p is not other for other in first)]
     groups: list[dict[str, Any]] = [{"params": first, "weight_decay": schedule.weight_decay}]
     groups.append({"params": rest})
-    return torch.optim.Adam(groups, schedule.learning_rate, fused=is_fused(model))
+    return torch.optim.Adam(groups, schedule.learning_rate, fused=True)

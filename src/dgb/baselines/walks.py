@@ -9,9 +9,18 @@ from torch.nn.functional import embedding, softplus
 
 from dgb.data.graph import Array
 
+MOST_STEPS = 2000  # over all walks
+
+
+def batch_size(num_walks: int, least: int) -> int:
+    """Return how many walks a step takes: each costs as much as all nodes, so there is a limit."""
+    return max(least, -(-num_walks // MOST_STEPS))
+
 
 def draw_walks(adjacency: Any, starts: Array, length: int, rng: np.random.Generator) -> Array:
     """Return random walks, [len(starts), length]; a step takes an edge with odds of its weight."""
+    if adjacency.nnz == 0:
+        return np.repeat(np.asarray(starts)[:, None], length, axis=1)
     total = np.concatenate([[0.0], np.cumsum(adjacency.data, dtype=np.float64)])
     first, last = adjacency.indptr[:-1], adjacency.indptr[1:]
     walks = np.empty((len(starts), length), dtype=np.int64)
