@@ -1,7 +1,9 @@
 """GCN (Kipf and Welling 2017): softmax(P σ(P X W₀) W₁), learnt from the train nodes.
 
-Taken from the paper: 16 hidden units, ReLU, dropout on the input of both layers, weight decay on
-the first layer alone. Decided: a bias in both layers, as PyG's convolution has it; no early stop,
+Taken from the paper: ReLU, dropout on the input of both layers, weight decay on the first layer
+alone, and on its graphs 16 hidden units, a step size of .01 and a decay of 5e-4, with which other
+graphs are not learnt (57 % on Amazon Photo, where rows of X have hundreds of small entries; the
+defaults, chosen on its validation nodes, have 94 %). Decided: a bias in both layers, as PyG's convolution has it; no early stop,
 the weights with the best validation accuracy of all epochs are kept.
 """
 
@@ -22,13 +24,13 @@ from dgb.views.augment import Features
 
 @dataclass(frozen=True)
 class Settings:
-    """Of GCN; the defaults are its paper's."""
+    """Of GCN; settings.toml has its paper's, which are too narrow and too strict elsewhere."""
 
-    hidden: int = setting(16, "units of the hidden layer", low=1)
+    hidden: int = setting(64, "units of the hidden layer", low=1)
     dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
     epochs: int = setting(200, "at most", low=0)
-    learning_rate: float = setting(0.01, "of Adam", low=0)
-    weight_decay: float = setting(5e-4, "of the first layer", low=0)
+    learning_rate: float = setting(0.05, "of Adam", low=0)
+    weight_decay: float = setting(5e-5, "of the first layer", low=0)
     patience: int = setting(0, "epochs without a better validation; 0 takes all", low=0)
 
 
