@@ -37,6 +37,8 @@ def test_table_2_trains_twenty_times_and_reads_features_once() -> None:
             seeds = [j.seed for j in jobs if (j.method, j.dataset) == (method, dataset)]
             assert seeds == list(range(runs))
     assert len([job for job in jobs if job.method == "raw"]) == 3
+    for method, dataset, runs in (("dgi", "pubmed", 10), ("gat", "cora", 10), ("gat", "pubmed", 3)):
+        assert len([j for j in jobs if (j.method, j.dataset) == (method, dataset)]) == runs
 
 
 def test_table_2_has_every_row_of_the_paper_and_every_method() -> None:
