@@ -78,6 +78,14 @@ def test_another_table_adopts_what_was_measured(place: Place) -> None:
     assert len(read_lines(place.results / TEST_READS)) == 2
 
 
+def test_a_replaced_line_is_not_adopted(place: Place) -> None:
+    lines = runner.run(make_jobs(), place)
+    (place.results / "table4.jsonl").rename(place.results / runner.SUPERSEDED)
+    again = runner.run(make_jobs(), place)
+    assert [line["test_accuracy"] for line in again] == [line["test_accuracy"] for line in lines]
+    assert len(read_lines(place.results / TEST_READS)) == 4
+
+
 def test_no_test_label_is_read_for_an_uncommitted_recipe(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

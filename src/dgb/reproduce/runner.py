@@ -18,6 +18,7 @@ COMMITTED = (
     *("recipes", "recipe.py", "baselines"),
     *("reproduce/plan.py", "reproduce/table2.py", "reproduce/rates.toml"),
 )
+SUPERSEDED = "superseded.jsonl"
 KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
 
 
@@ -73,8 +74,8 @@ def refuse_uncommitted() -> None:
 
 
 def read_all(results: Path) -> list[Line]:
-    """Return the lines of every table in a results folder."""
-    files = sorted(results.glob("*.jsonl"))
+    """Return the lines of every table in a results folder, but those that others replaced."""
+    files = sorted(path for path in results.glob("*.jsonl") if path.name != SUPERSEDED)
     return [line for file in files for line in read_lines(file) if set(KEY) <= set(line)]
 
 
