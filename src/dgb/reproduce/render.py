@@ -8,7 +8,7 @@ from dgb.reproduce.summary import Measured, SummaryRow
 from dgb.run.folder import write_text
 
 TITLES = {
-    "table2": "Table 2: accuracy of a linear classifier, in percent",
+    "table2": "Table 2: accuracy on test nodes, in percent",
     "table3": "Table 3: pairs of augmented views, accuracy in percent",
     "table4": "Table 4: ablation, accuracy in percent",
     "plus": "DGB+: what each addition to the paper's method brings, accuracy in percent",
