@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, field, fields
 from typing import Any, TypeVar
 
@@ -30,6 +30,19 @@ def make_section(kind: type[Section], name: str, values: Mapping[str, Any]) -> S
         if key not in known:
             raise DGBError(f"unknown key {name}.{key}{_did_you_mean(key, list(known))}")
     return kind(**{key: _checked(known[key], name, value) for key, value in values.items()})
+
+
+def listed(names: str) -> tuple[str, ...]:
+    """Return the names of a list such as dgi,gcn, each once."""
+    return tuple(dict.fromkeys(n.strip().lower() for n in names.split(",") if n.strip()))
+
+
+def check_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a name that is not among the known ones."""
+    known = list(dict.fromkeys(known))
+    for name in names:
+        if name not in known:
+            raise unknown_name(what, name, known)
 
 
 def unknown_name(what: str, given: str, known: list[str]) -> DGBError:

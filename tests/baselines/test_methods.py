@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 from dgb.baselines.choices import _chosen, settings_hash, settings_of
-from dgb.baselines.methods import METHODS, check_methods, lacks
+from dgb.baselines.methods import METHODS, lacks
 from dgb.baselines.score import run_method
+from dgb.compare.tasks import choose_methods
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -94,7 +95,7 @@ def test_methods_of_one_file_have_different_hashes() -> None:
 
 def test_an_unknown_method_is_refused_with_the_nearest() -> None:
     with pytest.raises(DGBError, match="did you mean 'dgi'"):
-        check_methods(["dgii"])
+        choose_methods(["dgii"])
 
 
 def test_what_a_graph_lacks_is_said(two_blocks: Graph) -> None:

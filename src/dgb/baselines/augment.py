@@ -4,7 +4,6 @@ A view lacks a share of the edges and has a share of its feature columns set to 
 undirected edge goes as a whole, where releases drop its directions one by one; P stays symmetric.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,16 +13,13 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from dgb.baselines.inputs import adj, features
+from dgb.baselines.inputs import adj, features, is_dense
 from dgb.data.graph import Array, Graph
 from dgb.views.augment import Features
 from dgb.views.pattern import count_before
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import View, propagates_first
-
-# Share of non-zeros above which the gradient of X̃ W costs less from a dense P X̃, measured on CPU.
-DENSE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +70,8 @@ def make_views(graph: Graph, width: int) -> Views:
     pairs, number = np.unique(ends[is_edge], return_inverse=True)
     edge = torch.full((len(row),), len(pairs))
     edge[torch.from_numpy(is_edge)] = torch.from_numpy(number)
-    first = _density(x) > DENSE or propagates_first(x, operator, width)
+    first = is_dense(x) or propagates_first(x, operator, width)
     return Views(x, operator, loops.to(device), edge.to(device), len(pairs), first)
-
-
-def _density(x: Features) -> float:
-    return len(x.values) / max(math.prod(x.shape), 1) if isinstance(x, SparseMatrix) else 1.0
 
 
 def mask_columns(x: Features, drop_rate: float) -> Features:

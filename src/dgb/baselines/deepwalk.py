@@ -57,6 +57,7 @@ def embed(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array
     starts = np.concatenate([rng.permutation(num_nodes) for _ in range(settings.walks)])
     walks = draw_walks(adjacency, starts, settings.length, rng)
     noise = np.cumsum(np.bincount(walks.ravel(), minlength=num_nodes) ** 0.75)
+    noise /= noise[-1]
     size = batch_size(len(walks), settings.batch_size)
     batches = torch.tensor_split(
         torch.from_numpy(walks).to(device), list(range(size, len(walks), size))
@@ -66,8 +67,7 @@ def embed(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array
     adam = torch.optim.Adam(model.parameters(), settings.learning_rate, fused=True)
     falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, len(batches))
     for batch in progress_bar(batches, "train", unit="batch"):
-        share = rng.random(settings.shared_negatives)
-        drawn = np.searchsorted(noise / noise[-1], share, "right")
+        drawn = np.searchsorted(noise, rng.random(settings.shared_negatives), "right")
         step(adam, model(batch, torch.from_numpy(drawn).to(device)))
         falling.step()
     z: Array = model.centre.detach().cpu().numpy()

@@ -20,14 +20,13 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from dgb.baselines.inputs import adj, as_dense, features, seeded
-from dgb.baselines.layers import times
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Array, Graph
 from dgb.model.encoder import Encoder
 from dgb.model.layers import glorot
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.settings import setting
-from dgb.views.product import product
+from dgb.views.product import product, times
 from dgb.views.view import View
 
 

@@ -18,15 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dgb.baselines.inputs import features, seeded
-from dgb.baselines.layers import times
+from dgb.baselines.inputs import as_dense, features, is_dense, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Array, Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
 from dgb.views.operators import row_normalise
-from dgb.views.product import product
+from dgb.views.product import product, times
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 
@@ -78,10 +77,7 @@ def neighbour_mean(graph: Graph) -> SparseMatrix:
 def word_shares(graph: Graph) -> Features:
     """Return row-normalised X, sparse where few of its entries are words."""
     x = features(graph)
-    # The gradient of so few embeddings takes Xᵀ times a tall matrix, where dense wins early.
-    if isinstance(x, SparseMatrix) and len(x.values) * 20 > x.shape[0] * x.shape[1]:
-        return x.dense()
-    return x
+    return as_dense(x) if is_dense(x) else x
 
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:

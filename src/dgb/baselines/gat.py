@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 from torch.nn.functional import dropout, elu
+from torch_geometric.nn import GATConv
 
 from dgb.baselines.inputs import edge_index, features, seeded
 from dgb.baselines.layers import FeatureLinear
@@ -41,8 +42,6 @@ class GAT(nn.Module):
 
     def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
         """Draw the weights."""
-        from torch_geometric.nn import GATConv
-
         super().__init__()
         self.dropout = settings.dropout
         width = settings.hidden * settings.heads

@@ -22,14 +22,14 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from dgb.baselines.inputs import adj, features, seeded
-from dgb.baselines.layers import global_generator, times
+from dgb.baselines.layers import global_generator
 from dgb.baselines.learn import minimise
 from dgb.baselines.masks import Mask, draw_mask, rows, squared_length
 from dgb.data.graph import Array, Graph
 from dgb.model.layers import PReLU, glorot
 from dgb.settings import setting
 from dgb.views.augment import Features, node_feature_dropout
-from dgb.views.product import Operator, product
+from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
 TINY = 1e-12  # of a squared length: below it a row has no direction, and its cosine is 0

@@ -14,6 +14,8 @@ from dgb.views.inputs import to_features
 from dgb.views.operators import make_adj, row_normalise
 from dgb.views.sparse import SparseMatrix
 
+DENSE = 0.05  # share of non-zeros above which that is so, measured on CPU
+
 
 def features(graph: Graph) -> Features:
     """Return row-normalised X on the device, sparse where that is the cheaper form."""
@@ -28,6 +30,11 @@ def dense_features(graph: Graph) -> Tensor:
 def as_dense(x: Features) -> Tensor:
     """Return features as an ordinary tensor."""
     return x.dense() if isinstance(x, SparseMatrix) else x
+
+
+def is_dense(x: Features) -> bool:
+    """Tell whether the gradient of X W, Xᵀ times a tall matrix, costs less from dense features."""
+    return not isinstance(x, SparseMatrix) or len(x.values) > DENSE * x.shape[0] * x.shape[1]
 
 
 def adj(graph: Graph) -> SparseMatrix:

@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.views.augment import Features, node_feature_dropout
-from dgb.views.product import product
-from dgb.views.sparse import SparseMatrix
+from dgb.views.product import times
 
 
 class FeatureLinear(nn.Module):
@@ -24,11 +23,6 @@ class FeatureLinear(nn.Module):
             x = node_feature_dropout(x, self.drop_rate, global_generator(self.weight.device))
         out = times(x, self.weight)
         return out if self.bias is None else out + self.bias
-
-
-def times(x: Features, weight: Tensor) -> Tensor:
-    """Return X W."""
-    return product(x, weight) if isinstance(x, SparseMatrix) else x @ weight
 
 
 def global_generator(device: torch.device) -> torch.Generator:

@@ -4,14 +4,13 @@ A file has a frozen dataclass `Settings` and one function of (graph, settings, s
 `represent` returns a row per node, made without labels; `classify` returns a class per node.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from dgb.data.graph import Array, Graph
-from dgb.settings import unknown_name
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,6 @@ METHODS: dict[str, Method] = {
     "random": Method("untrained GCN", "untrained"),
     "dgb": Method("DGB", "dgb"),
 }
-
-
-def check_methods(names: Iterable[str]) -> None:
-    """Refuse a name that is no method's."""
-    for name in names:
-        if name not in METHODS:
-            raise unknown_name("method", name, list(METHODS))
 
 
 def lacks(method: Method, graph: Graph) -> str | None:

@@ -22,6 +22,7 @@ from dgb.baselines.inputs import adj, features, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Array, Graph
 from dgb.recipe import Diffusion
+from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.operators import make_diff
 from dgb.views.view import View
@@ -77,7 +78,7 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the representations H_a + H_d of all nodes."""
     views = make_views(graph, settings)
     with seeded(seed):
-        model = MVGRL(graph.num_features, settings.width).to(adj(graph).values.device)
+        model = MVGRL(graph.num_features, settings.width).to(choose_device("auto"))
         pairs = draw_pairs(views, settings.batch_size)
         minimise(model, lambda: model.loss(*next(pairs)), settings)
     with torch.no_grad():

@@ -16,7 +16,6 @@ Citeseer (one seed; not tried again with SGD). Weights with the best validation 
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +27,7 @@ from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, s
 from dgb.baselines.inputs import seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.learn import step
-from dgb.baselines.supervise import Labels, predict, read_labels, validate
+from dgb.baselines.supervise import Labels, keep_best, read_labels
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs
 from dgb.data.graph import Array, Graph
 from dgb.progress import progress_bar
@@ -67,8 +66,7 @@ def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     with seeded(seed) as rng:
         model = Planetoid(graph, labels.num_classes, settings).to(labels.y.device)
         learn_contexts = learn_labels_first(model, graph, labels, rng)
-        fit(model, x, labels, learn_contexts)
-        return labels.names(predict(model, lambda: model(x)))
+        return labels.names(fit(model, x, labels, learn_contexts))
 
 
 class Planetoid(nn.Module):
@@ -130,25 +128,22 @@ def learn_labels_first(
     return by_graph
 
 
-def fit(model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]) -> None:
-    """Train in place by both losses in turn; the weights end at the best validation accuracy."""
+def fit(
+    model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]
+) -> Tensor:
+    """Train in place by both losses in turn; return the logits at the best validation accuracy."""
     settings = model.settings
     learnt = [p for layer in (model.h_x, model.h_e, model.w_y) for p in layer.parameters()]
     decay = settings.weight_decay
     adam = torch.optim.Adam(learnt, settings.learning_rate, weight_decay=decay, fused=True)
-    best, best_epoch, kept = (-1.0, 0.0), 0, model.state_dict()
-    for epoch in progress_bar(range(settings.epochs), "train", unit="epoch"):
+    truth = labels.y[labels.train]
+
+    def take_step() -> None:
         learn_contexts()
-        model.train()
-        truth = labels.y[labels.train]
         losses = [cross_entropy(z[labels.train], truth) for z in model.logits(x)]
         step(adam, torch.stack(losses).sum())
-        score = validate(model, lambda: model(x), labels)
-        if score > best:
-            best, best_epoch, kept = score, epoch, deepcopy(model.state_dict())
-        if 0 < settings.patience <= epoch - best_epoch:
-            break
-    model.load_state_dict(kept)
+
+    return keep_best(model, take_step, lambda: model(x), labels, settings)
 
 
 def window_weights(length: int, window: int) -> Tensor:

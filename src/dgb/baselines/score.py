@@ -1,6 +1,5 @@
 """Run a method with the labels it may see, then score what it returned: one evaluator for all."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from dgb.baselines.methods import METHODS, Method, lacks
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.evaluate.probe import accuracy, linear_probe
-from dgb.evaluate.scores import choose_split, without_test_labels
+from dgb.evaluate.scores import choose_split, without_labels, without_test_labels
 from dgb.recipe import Probe
 
 
@@ -25,11 +24,6 @@ def run_method(key: str, graph: Graph, settings: Any, seed: int) -> Any:
     if method.task != "classify":
         shown = without_labels(shown)
     return method.run(shown, settings, seed)
-
-
-def without_labels(graph: Graph) -> Graph:
-    """Return the graph as a method without supervision may see it."""
-    return replace(graph, labels=None, label_names=(), splits=())
 
 
 def score_result(

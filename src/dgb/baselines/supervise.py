@@ -58,11 +58,26 @@ def fit_classifier(
     Weight decay is for the parameters `decayed`, which by default are all.
     """
     adam = _adam(model, schedule, decayed)
+
+    def take_step() -> None:
+        logits = forward()
+        step(adam, cross_entropy(logits[labels.train], labels.y[labels.train]))
+
+    return keep_best(model, take_step, forward, labels, schedule)
+
+
+def keep_best(
+    model: nn.Module,
+    take_step: Callable[[], None],
+    forward: Callable[[], Tensor],
+    labels: Labels,
+    schedule: Schedule,
+) -> Tensor:
+    """Take steps; return the logits at the best validation accuracy, whose weights are kept."""
     best, best_epoch, kept = (-1.0, 0.0), 0, model.state_dict()
     for epoch in progress_bar(range(schedule.epochs), "train", unit="epoch"):
         model.train()
-        logits = forward()
-        step(adam, cross_entropy(logits[labels.train], labels.y[labels.train]))
+        take_step()
         score = validate(model, forward, labels)
         if score > best:
             best, best_epoch, kept = score, epoch, deepcopy(model.state_dict())

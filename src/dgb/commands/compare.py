@@ -6,12 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import describe, listed, named_graph, recipe_of
+from dgb.commands.options import check_counts, describe, named_graph, recipe_of
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.recipe import Recipe
-from dgb.settings import unknown_name
+from dgb.settings import check_names, listed
 
 if TYPE_CHECKING:
     from dgb.compare.runner import Failures
@@ -52,9 +52,7 @@ def _tasks(options: Namespace, graph: "Graph") -> tuple[list["Task"], list[str]]
     from dgb.baselines.methods import METHODS
     from dgb.compare.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
 
-    for name in ("runs", "splits", "jobs"):
-        if getattr(options, name) < 1:
-            raise DGBError(f"--{name} must be at least 1, not {getattr(options, name)}")
+    check_counts(options, "runs", "splits", "jobs")
     methods = choose_methods(listed(options.methods))
     recipe, for_methods = _settings(options, graph, methods)
     repeats = Repeats(options.runs, options.splits).of(graph)
@@ -80,10 +78,8 @@ def _settings(
 
     sections = [f.name for f in fields(Recipe)]
     for_methods = [o for o in options.set if split_override(o)[0] not in sections]
-    for section in (split_override(override)[0] for override in for_methods):
-        if section not in methods:
-            what = "section of a recipe or method that is compared,"
-            raise unknown_name(what, section, [*sections, *methods])
+    named = [split_override(override)[0] for override in for_methods]
+    check_names("section of a recipe or method that is compared,", named, [*sections, *methods])
     options.set = [o for o in options.set if o not in for_methods]
     recipe = recipe_of(options, graph)
     check_recipe(recipe)

@@ -8,6 +8,7 @@ from typing import Any
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
+from dgb.errors import DGBError
 from dgb.recipe import Recipe
 
 
@@ -31,9 +32,11 @@ def recipe_of(options: Namespace, graph: Graph) -> Recipe:
     return replace(recipe, data=replace(recipe.data, graph=source))
 
 
-def listed(names: str) -> tuple[str, ...]:
-    """Return the names of a list such as dgi,gcn, each once."""
-    return tuple(dict.fromkeys(n.strip().lower() for n in names.split(",") if n.strip()))
+def check_counts(options: Namespace, *names: str) -> None:
+    """Refuse a number of runs, jobs and the like below one; what was not given is None."""
+    for name in names:
+        if (value := getattr(options, name)) is not None and value < 1:
+            raise DGBError(f"--{name} must be at least 1, not {value}")
 
 
 def describe(graph: Graph) -> str:

@@ -3,9 +3,9 @@
 from argparse import Namespace
 from pathlib import Path
 
-from dgb.commands.options import describe, listed, named_graph, recipe_of
-from dgb.errors import DGBError
+from dgb.commands.options import check_counts, describe, named_graph, recipe_of
 from dgb.progress import say
+from dgb.settings import listed
 
 
 def reproduce(options: Namespace) -> None:
@@ -14,9 +14,7 @@ def reproduce(options: Namespace) -> None:
     from dgb.reproduce.place import Place
     from dgb.reproduce.plan import check_datasets
 
-    for name in ("runs", "jobs", "lines"):
-        if (value := getattr(options, name)) is not None and value < 1:
-            raise DGBError(f"--{name} must be at least 1, not {value}")
+    check_counts(options, "runs", "jobs", "lines")
     place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
     datasets = check_datasets(options.datasets)
     try:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dgb.baselines.choices import settings_hash
-from dgb.baselines.methods import METHODS, check_methods, lacks
+from dgb.baselines.methods import METHODS, lacks
 from dgb.cookbook import with_seed
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import why_not_scored, without_test_labels
 from dgb.recipe import Recipe
+from dgb.settings import check_names
 
 DEFAULT = ("dgb", "dgi", "bgrl", "gcn", "sgc", "random", "raw")
 
@@ -52,7 +53,7 @@ def choose_methods(names: Sequence[str]) -> tuple[str, ...]:
     """Return the methods asked for; `all` is every one, nothing is a choice of them."""
     if "all" in names:
         return tuple(METHODS)
-    check_methods(names)
+    check_names("method", names, METHODS)
     return tuple(names) or DEFAULT
 
 

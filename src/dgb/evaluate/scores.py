@@ -59,13 +59,18 @@ def can_be_probed(labels: Array, split: Split) -> bool:
     return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
 
 
+def without_labels(graph: Graph) -> Graph:
+    """Return the graph as a method without supervision may see it."""
+    return replace(graph, labels=None, label_names=(), splits=())
+
+
 def without_test_labels(graph: Graph, seed: int) -> Graph:
     """Return the graph with labels on the train and validation nodes of one split alone.
 
     The split is the one by which a run with this seed is scored; its test nodes are not kept
     either. A graph whose labels do not allow a validation accuracy comes back without any.
     """
-    bare = replace(graph, labels=None, label_names=(), splits=())
+    bare = without_labels(graph)
     try:
         split = None if graph.labels is None else choose_split(graph, seed)
     except DGBError:  # fewer labels than a split needs

@@ -12,7 +12,7 @@ from dgb.recipe import Recipe
 from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import DATASETS, rows
 from dgb.reproduce.table2 import baseline_runs, table2_cells
-from dgb.settings import unknown_name
+from dgb.settings import check_names, listed
 
 TABLES = ("table2", "table3", "table4", "plus")
 RUNS = {"table2": 20, "table3": 5, "table4": 5, "plus": 5}
@@ -48,7 +48,7 @@ def plan(
 ) -> list[Measurement]:
     """Return all measurements of a table, or of some rows, a seed of every cell before the next."""
     cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
-    check_methods(methods, [cell.method for cell in cells])
+    check_names("row of the table", methods, (cell.method for cell in cells))
     cells = [cell for cell in cells if not methods or cell.method in methods]
     counts = [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells]
     return [
@@ -57,13 +57,6 @@ def plan(
         for cell, count in zip(cells, counts, strict=True)
         if seed < count
     ]
-
-
-def check_methods(methods: tuple[str, ...], known: list[str]) -> None:
-    """Refuse a row that the table does not have."""
-    for method in methods:
-        if method not in known:
-            raise unknown_name("row of the table", method, list(dict.fromkeys(known)))
 
 
 def _runs(cell: Measurement) -> int:
@@ -75,11 +68,8 @@ def _runs(cell: Measurement) -> int:
 
 def check_datasets(names: str) -> tuple[str, ...]:
     """Return the data sets of a list such as cora,pubmed."""
-    given = (name.strip().lower() for name in names.split(",") if name.strip())
-    chosen = tuple(dict.fromkeys(given))  # one named twice is measured once
-    for name in chosen:
-        if name not in DATASETS:
-            raise unknown_name("data set of the paper", name, list(DATASETS))
+    chosen = listed(names)  # one named twice is measured once
+    check_names("data set of the paper", chosen, DATASETS)
     if not chosen:
         raise DGBError(f"--datasets takes one or more of {', '.join(DATASETS)}, joined by commas")
     return chosen

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from dgb.views.sparse import SparseMatrix
+
 
 class Operator(Protocol):
     """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
@@ -31,3 +33,8 @@ def product(operator: Operator, dense: Tensor) -> Tensor:
     """Multiply an operator with a block of columns; gradients flow to the block alone."""
     result: Tensor = _Product.apply(operator, dense)  # type: ignore[no-untyped-call]
     return result
+
+
+def times(x: Tensor | SparseMatrix, weight: Tensor) -> Tensor:
+    """Return X W of dense or sparse features."""
+    return product(x, weight) if isinstance(x, SparseMatrix) else x @ weight

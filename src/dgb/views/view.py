@@ -10,7 +10,7 @@ from dgb.errors import DGBError
 from dgb.recipe import View as ViewRecipe
 from dgb.views.augment import Features, node_dropout, node_feature_dropout
 from dgb.views.diffusion import Diffusion
-from dgb.views.product import Operator, product
+from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
 AUGMENTATIONS = ("in", "nfd", "nd")
@@ -55,8 +55,7 @@ class View:
         """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
         if self.propagated is not None:
             return self.propagated @ weight
-        inner = product(self.x, weight) if isinstance(self.x, SparseMatrix) else self.x @ weight
-        return product(self.reach or self.operator, inner)
+        return product(self.reach or self.operator, times(self.x, weight))
 
     def compact(self) -> "View":
         """Return the view without the zeros that dropout left, which products would multiply."""
