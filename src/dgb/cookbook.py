@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from dgb.errors import DGBError
-from dgb.recipe import Recipe
+from dgb.recipe import Data, Recipe
 from dgb.settings import make_section, unknown_name
 
-# What does not change the result of a run, only picks one of its repetitions, or names the graph,
-# which has a hash of its own.
-NOT_IN_HASH = {"train": ("seed", "device", "threads", "checkpoint_every"), "data": ("graph",)}
+# What does not change the result of a run, only picks one of its repetitions, or says which graph
+# is read and how: the graph has a hash of its own.
+NOT_IN_HASH = {
+    "train": ("seed", "device", "threads", "checkpoint_every"),
+    "data": tuple(f.name for f in fields(Data) if f.name != "normalise"),
+}
 
 
 def recipe_names() -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from dgb.settings import setting
 
+TEXT_FORMS = ("auto", "category", "words", "drop")
+STRUCTURES = ("walk", "ppr", "degree")
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -14,7 +16,19 @@ ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 class Data:
     """The graph, and what happens to X once, before any dropout."""
 
-    graph: str = setting("", "name or file; filled in by the command that runs the recipe")
+    graph: str = setting("", "name, file or folder; filled in by the command that runs the recipe")
+    nodes: str = setting("", "file of node rows, where the graph is a file of edges")
+    labels: str = setting("", "file of ids, labels and splits, where the node rows have none")
+    id: str = setting("", "id column of nodes and labels (default: id, node_id, node or the first)")
+    label: str = setting("", "label column (default: label, class or y)")
+    split: str = setting("", "column of train, validation and test (default: split)")
+    weight: str = setting("", "weight column of edges (default: weight, or a third one of numbers)")
+    drop: str = setting("", "columns of nodes that are no features, separated by commas")
+    text: str = setting(
+        "auto", "text columns: few values are categories, else words", among=TEXT_FORMS
+    )
+    unknown: str = setting("refuse", "edges to nodes without a row", among=("refuse", "drop"))
+    structure: str = setting("walk", "features made where there are none", among=STRUCTURES)
     normalise: str = setting("row", "divide a row by the sum of its sizes", among=("row", "none"))
 
 

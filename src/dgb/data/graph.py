@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dgb.data.encoding import Encoding
 from dgb.errors import DGBError
 
 Array = NDArray[Any]
@@ -33,6 +34,10 @@ class Graph:
     labels: Array | None = None  # [num_nodes] int64, -1 where unknown
     label_names: tuple[str, ...] = ()
     splits: tuple[Split, ...] = field(default=())
+    encoding: Encoding | None = (
+        None  # what the columns of x are called and made of, if they have names
+    )
+    notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, to be told
 
     @property
     def num_nodes(self) -> int:

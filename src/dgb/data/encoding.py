@@ -1,0 +1,64 @@
+"""What the feature columns are called and made of, so that another table is read the same way."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dgb.errors import DGBError
+
+KINDS = ("number", "category", "words")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table of nodes, and how it becomes columns of x."""
+
+    name: str
+    kind: str = "number"  # one of KINDS
+    shift: float = 0.0  # number: (value - shift) / scale
+    scale: float = 1.0
+    levels: tuple[str, ...] = ()  # category: a column of zeros and ones for each
+    width: int = 0  # words: as many columns, to which words are hashed
+
+    def names(self) -> list[str]:
+        """Return the names of the feature columns that this column becomes."""
+        if self.kind == "category":
+            return [f"{self.name}={level}" for level in self.levels]
+        return [f"{self.name}#{i}" for i in range(self.width)] or [self.name]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """All columns in the order of x; `structure` where x was made of the edges instead."""
+
+    columns: tuple[Column, ...] = ()
+    structure: str = ""
+
+    def feature_names(self) -> list[str]:
+        """Return a name for every column of x."""
+        return [name for column in self.columns for name in column.names()]
+
+
+def plain_encoding(encoding: Encoding) -> dict[str, Any]:
+    """Return an encoding as plain values for a TOML file, without what has its default."""
+    empty = asdict(Column(""))
+    columns = [
+        {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(c).items() if v != empty[k]}
+        for c in encoding.columns
+    ]
+    return {"structure": encoding.structure, "columns": columns}
+
+
+def encoding_from(values: Mapping[str, Any]) -> Encoding:
+    """Return the encoding of plain values, refusing what no encoding has."""
+    try:
+        columns = tuple(
+            Column(**{**column, "levels": tuple(column.get("levels", ()))})
+            for column in values["columns"]
+        )
+        encoding = Encoding(columns, values["structure"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DGBError(f"not a description of feature columns ({error})") from None
+    if any(column.kind not in KINDS for column in columns):
+        raise DGBError(f"a feature column must be one of {', '.join(KINDS)}; upgrade dgb")
+    return encoding
