@@ -2,6 +2,7 @@
 
 import pickle
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from scipy import sparse
 
 from dgb.data import Graph, Split, make_graph
+from dgb.data.encoding import Column, Encoding
 from dgb.data.npz import read_npz, write_npz
+from dgb.data.structure import with_structure
 from dgb.errors import DGBError
 
 PATH_OF_THREE = np.array([[0, 1], [1, 2]])
@@ -137,6 +140,10 @@ def test_the_good_arrays_are_read(tmp_path: Path) -> None:
         ({"y": [0.5, 1.0]}, "one integer per node"),
         ({"y": [0, -7]}, "one integer per node"),
         ({"label_names": ["only one"]}, "label_names"),
+        ({"feature_names": ["a", "b"]}, "2 feature names for 3 feature columns"),
+        ({"feature_names": ["a", "b", "a"]}, "two feature columns are called 'a'"),
+        ({"feature_names": ["a", "b", "c"], "feature_scales": [[0, 0, 0], [1, 1, 0]]}, "scales"),
+        ({"x_indices": None, "x_indptr": None, "x_shape": None, "structure": "x"}, "unknown kind"),
         ({"split": [1, 2, 3]}, "2 integers"),
         ({"x": [1.0, 2.0]}, "g.npz"),
         ({"node_ids": np.array([{}, {}])}, "plain arrays"),
@@ -161,3 +168,40 @@ def test_files_that_are_no_npz_are_refused_and_never_unpickled(tmp_path: Path) -
             read_npz(path)
     with pytest.raises(DGBError, match="no such file"):
         read_npz(tmp_path / "absent.npz")
+
+
+def named(**changes: Any) -> Encoding:
+    return Encoding((Column("age", **changes), Column("size"), Column("place=Köln")))
+
+
+def test_names_and_scales_of_columns_are_kept(tmp_path: Path) -> None:
+    for encoding in (named(), named(shift=40.0, scale=12.5)):
+        write_npz(tmp_path / "g.npz", replace(toy(), encoding=encoding))
+        assert read_npz(tmp_path / "g.npz").encoding == encoding
+
+
+def test_levels_of_a_category_come_back_as_columns_of_their_own(tmp_path: Path) -> None:
+    category = Encoding((Column("size"), Column("place", "category", levels=("Bonn", "Köln"))))
+    write_npz(tmp_path / "g.npz", replace(toy(), encoding=category))
+    again = read_npz(tmp_path / "g.npz").encoding
+    assert again is not None
+    assert again.feature_names() == ["size", "place=Bonn", "place=Köln"]
+
+
+def test_features_made_of_the_edges_are_not_written_but_made_again(tmp_path: Path) -> None:
+    made = with_structure(toy(node_ids=np.array(["a", "b", "c", "d"])), "ppr")
+    write_npz(tmp_path / "g.npz", made)
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as file:
+        assert set(file.files) == {"structure", "edge_index", "node_ids"}
+    again = read_npz(tmp_path / "g.npz", structure="degree")
+    assert again.encoding == Encoding(structure="ppr")
+    np.testing.assert_array_equal(again.x, made.x)
+
+
+def test_a_file_of_edges_alone_gets_features_and_a_note(tmp_path: Path) -> None:
+    np.savez(tmp_path / "g.npz", edge_index=np.array([[0, 1], [1, 4]]))
+    graph = read_npz(tmp_path / "g.npz", structure="degree")
+    assert graph.num_nodes == 5
+    assert "no features" in graph.notes[0]
+    np.savez(tmp_path / "g.npz", edge_index=np.array([[0, 1], [1, 4]]), y=np.array([0] * 7))
+    assert read_npz(tmp_path / "g.npz").num_nodes == 7

@@ -1,5 +1,9 @@
 """To torch_geometric's Data and back."""
 
+import warnings
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +11,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from dgb.data import Graph, Split, make_graph
+from dgb.data.columns import named_columns
 from dgb.data.pyg import from_pyg, to_pyg
 from dgb.errors import DGBError
 
@@ -67,14 +72,31 @@ def test_masks_in_columns_with_one_test_set_are_several_splits() -> None:
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"x": None}, "set data.x"),
         ({"edge_index": None}, "set data.edge_index"),
         ({"edge_index": torch.tensor([[0], [3]])}, "outside 0 … 2"),
+        ({"feature_names": ["a"]}, "1 feature names for 2"),
         ({"y": torch.ones(3, 4)}, "one integer per node"),
         ({"train_mask": torch.ones(4, dtype=torch.bool)}, "train_mask"),
     ],
 )
-def test_what_cannot_be_a_graph_is_said(parts: dict[str, torch.Tensor | None], words: str) -> None:
-    whole = {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0], [1]])}
+def test_what_cannot_be_a_graph_is_said(parts: dict[str, Any], words: str) -> None:
+    whole: dict[str, Any] = {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0], [1]])}
     with pytest.raises(DGBError, match=words):
         from_pyg(Data(**(whole | parts)))
+
+
+def test_a_data_without_features_gets_some_and_says_so() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # PyG's own, on a number of nodes that it has to infer
+        graph = from_pyg(Data(edge_index=torch.tensor([[0, 1], [1, 2]])), structure="degree")
+    assert graph.num_nodes == 3
+    assert graph.encoding is not None
+    assert graph.encoding.structure == "degree"
+    assert "no features" in graph.notes[0]
+    assert from_pyg(Data(edge_index=torch.tensor([[0], [1]]), num_nodes=9)).num_nodes == 9
+
+
+def test_names_of_columns_are_kept() -> None:
+    graph = replace(toy(is_sparse=True, num_splits=0), encoding=named_columns(["a", "b", "c"]))
+    assert to_pyg(graph).feature_names == ["a", "b", "c"]
+    assert from_pyg(to_pyg(graph)).encoding == graph.encoding

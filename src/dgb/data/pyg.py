@@ -1,12 +1,16 @@
 """To and from torch_geometric's Data."""
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dgb.data.arrays import class_labels, edge_matrix, refuse_unless
-from dgb.data.graph import Array, Features, Graph, Split, make_graph
+from dgb.data.columns import names_of
+from dgb.data.graph import Array, Features, Graph, Split
+from dgb.data.structure import make_featured_graph
 from dgb.errors import DGBError
 
 Data = Any  # torch_geometric's; imported only inside the functions, for a quick start
@@ -14,24 +18,27 @@ Tensor = Any
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
-def from_pyg(data: Data, *, name: str = "graph") -> Graph:
-    """Make a Graph of a torch_geometric Data: x, edge_index, edge_weight, y, masks and node_ids."""
-    if data.x is None:
-        raise DGBError(
-            "the Data has no features x; set data.x, for instance to node degrees or an identity"
-        )
+def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Graph:
+    """Make a Graph of a torch_geometric Data: x, edge_index, edge_weight, y, masks and node_ids.
+
+    Without x, features of the kind `structure` are made of the edges; `feature_names` are kept.
+    """
     if data.edge_index is None:
         raise DGBError("the Data has no edge_index; set data.edge_index, a [2, num_edges] tensor")
-    x = _features(data.x)
-    weight = data.edge_weight if "edge_weight" in data else None
-    edges = edge_matrix(
-        _array(data.edge_index), x.shape[0], None if weight is None else _array(weight).ravel()
+    x = None if data.x is None else _features(data.x)
+    num_nodes = _count_nodes(data) if x is None else x.shape[0]
+    weight = _array(data.edge_weight).ravel() if _has(data, "edge_weight") else None
+    graph = make_featured_graph(
+        name,
+        x,
+        edge_matrix(_array(data.edge_index), num_nodes, weight),
+        structure,
+        node_ids=_array(data.node_ids) if _has(data, "node_ids") else None,
+        labels=None if data.y is None else class_labels(_array(data.y)),
+        splits=_splits(data, num_nodes),
     )
-    labels = None if data.y is None else class_labels(_array(data.y))
-    node_ids = _array(data.node_ids) if "node_ids" in data else None
-    return make_graph(
-        name, x, edges, node_ids=node_ids, labels=labels, splits=_splits(data, x.shape[0])
-    )
+    names = data.feature_names if _has(data, "feature_names") and x is not None else None
+    return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))
 
 
 def to_pyg(graph: Graph) -> Data:
@@ -51,9 +58,22 @@ def to_pyg(graph: Graph) -> Data:
     data.node_ids = (
         torch.from_numpy(graph.node_ids.copy()) if is_number else graph.node_ids.tolist()
     )
+    if graph.encoding is not None and not graph.encoding.structure:
+        data.feature_names = graph.encoding.feature_names()
     for mask, values in _masks(graph).items():
         data[mask] = torch.from_numpy(values)
     return data
+
+
+def _has(data: Data, key: str) -> bool:
+    return key in data and data[key] is not None
+
+
+def _count_nodes(data: Data) -> int:
+    with warnings.catch_warnings():
+        # PyG warns where it can only count by the edges, which is all that there is then.
+        warnings.simplefilter("ignore", UserWarning)
+        return int(data.num_nodes or 0)
 
 
 def _array(values: Tensor) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.data.encoding import Encoding
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Array, Features, Graph, make_graph
 from dgb.data.id_hash import random_signs
 from dgb.recipe import STRUCTURES
 from dgb.settings import check_names
@@ -41,6 +41,16 @@ def with_structure(graph: Graph, kind: str) -> Graph:
         "features of your own are nearly always better"
     )
     return replace(graph, x=x, encoding=Encoding(structure=kind), notes=(*graph.notes, note))
+
+
+def make_featured_graph(
+    name: str, x: Features | None, edges: Any, structure: str, **parts: Any
+) -> Graph:
+    """Make a graph as `make_graph` does, where x is None with features made of the edges."""
+    if x is not None:
+        return make_graph(name, x, edges, **parts)
+    nothing = np.zeros((edges.shape[0], 1), np.float32)
+    return with_structure(make_graph(name, nothing, edges, **parts), structure)
 
 
 def random_walk(adjacency: Any) -> Any:

@@ -1,0 +1,89 @@
+"""Another graph's columns in the order that a model was trained on."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.columns import Columns, columns_of
+from dgb.data.encoding import Encoding
+from dgb.data.graph import Array, Features, Graph
+from dgb.data.structure import with_structure
+from dgb.errors import DGBError
+
+_SHOWN = 5
+
+
+def align(graph: Graph, encoding: Encoding | None) -> Graph:
+    """Return the graph with its columns as `encoding` has them: found by name, scaled alike.
+
+    Of a graph whose columns have no names only their number can be checked.
+    """
+    if encoding is None or graph.encoding == encoding:
+        return graph
+    if encoding.structure:
+        return _with_structure(graph, encoding.structure)
+    if graph.encoding is None:
+        _check_width(graph, len(encoding.feature_names()))
+        return replace(graph, encoding=encoding)
+    if graph.encoding.structure:
+        raise DGBError(
+            f"{graph.name} has no features of its own, but the model was trained on "
+            f"{_first(encoding.feature_names())}; give these columns"
+        )
+    return _by_name(graph, columns_of(graph.encoding), encoding)
+
+
+def _with_structure(graph: Graph, kind: str) -> Graph:
+    has_own = graph.encoding is None or not graph.encoding.structure
+    note = "its features were not used: the model was trained on edges alone"
+    return with_structure(replace(graph, notes=(*graph.notes, note)) if has_own else graph, kind)
+
+
+def _check_width(graph: Graph, expected: int) -> None:
+    if graph.num_features != expected:
+        raise DGBError(
+            f"{graph.name} has {graph.num_features} feature columns, but the model was trained on "
+            f"{expected}; give the same columns in the same order"
+        )
+
+
+def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
+    want = columns_of(encoding)
+    place = {name: i for i, name in enumerate(have.names)}
+    missing = [name for name in want.names if name not in place]
+    if missing:
+        raise DGBError(
+            f"{graph.name} lacks {len(missing)} of the {len(want.names)} feature columns that the "
+            f"model was trained on: {_first(missing)}; add them"
+        )
+    places = np.array([place[name] for name in want.names])
+    x = _rescaled(graph.x[:, places], have, want, places)
+    return replace(graph, x=x, encoding=encoding, notes=graph.notes + _dropped(have, want))
+
+
+def _dropped(have: Columns, want: Columns) -> tuple[str, ...]:
+    known = set(want.names)
+    more = [name for name in have.names if name not in known]
+    note = f"{len(more)} feature columns that the model does not know were left out: {_first(more)}"
+    return (note,) if more else ()
+
+
+def _rescaled(x: Features, have: Columns, want: Columns, places: Array) -> Features:
+    """Return (value - shift) / scale by the wanted shifts and scales, from x by those it had."""
+    factor = have.scale[places] / want.scale
+    offset = (have.shift[places] - want.shift) / want.scale
+    if sparse.issparse(x) and not offset.any():
+        return _scaled_columns(x, factor)
+    dense = x.toarray() if sparse.issparse(x) else x
+    return (dense * factor + offset).astype(np.float32)
+
+
+def _scaled_columns(x: Any, factor: Array) -> Any:
+    return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
+
+
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

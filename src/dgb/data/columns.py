@@ -1,0 +1,58 @@
+"""The columns of x one by one: what each is called, and how its numbers were scaled."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dgb.data.encoding import Column, Encoding
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """One entry per column of x; x = (value - shift) / scale."""
+
+    names: list[str]
+    shift: Array
+    scale: Array
+
+
+def columns_of(encoding: Encoding) -> Columns:
+    """Return the columns of x that an encoding describes."""
+    columns = encoding.columns
+    counts = [len(column.names()) for column in columns]
+    shift = np.repeat([column.shift for column in columns], counts)
+    scale = np.repeat([column.scale for column in columns], counts)
+    return Columns(encoding.feature_names(), shift, scale)
+
+
+def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding:
+    """Return the encoding of number columns with these names, scaled by [2, d] shifts and scales.
+
+    Names are refused where two columns share one: the columns could not be told apart.
+    """
+    texts = [str(name) for name in names]
+    if len(set(texts)) < len(texts):
+        twice = next(name for i, name in enumerate(texts) if name in texts[:i])
+        raise DGBError(f"two feature columns are called {twice!r}; give each a name of its own")
+    shift, scale = (np.zeros(len(texts)), np.ones(len(texts))) if scales is None else scales
+    return Encoding(
+        tuple(
+            Column(name, shift=float(shift[i]), scale=float(scale[i]))
+            for i, name in enumerate(texts)
+        )
+    )
+
+
+def names_of(table: Any, width: int) -> Encoding | None:
+    """Return the encoding of a table's or a list's column names, None where there are none."""
+    names = getattr(table, "columns", table)
+    if names is None:
+        return None
+    names = [str(name) for name in np.asarray(names).ravel()]
+    if len(names) != width:
+        raise DGBError(f"{len(names)} feature names for {width} feature columns; give one for each")
+    return named_columns(names)
