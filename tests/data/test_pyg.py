@@ -11,7 +11,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from dgb.data import Graph, Split, make_graph
-from dgb.data.columns import named_columns
+from dgb.data.column_names import named_columns
 from dgb.data.pyg import from_pyg, to_pyg
 from dgb.errors import DGBError
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.columns import Columns, columns_of
+from dgb.data.column_names import Columns, columns_of
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph
 from dgb.data.structure import with_structure

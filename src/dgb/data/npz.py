@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dgb.data.arrays import Arrays, class_labels, edge_matrix, open_npz, refuse_unless, sparse_rows
-from dgb.data.columns import named_columns, names_of
+from dgb.data.column_names import named_columns, names_of
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph, Split
 from dgb.data.npz_arrays import TEST, TRAIN, VALIDATION, arrays_of

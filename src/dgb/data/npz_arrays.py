@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.data.arrays import Arrays, Matrix, refuse_unless
-from dgb.data.columns import columns_of
+from dgb.data.column_names import columns_of
 from dgb.data.graph import Array, Features, Graph, Split
 
 TRAIN, VALIDATION, TEST = 1, 2, 3  # in `split`; 0 is none of them

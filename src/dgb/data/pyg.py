@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.data.arrays import class_labels, edge_matrix, refuse_unless
-from dgb.data.columns import names_of
+from dgb.data.column_names import names_of
 from dgb.data.graph import Array, Features, Graph, Split
 from dgb.data.structure import make_featured_graph
 from dgb.errors import DGBError
