@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from dgb.commands.options import data_options, named_graph
+from dgb.commands.options import data_of, data_options, graph_of
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.check import check_graph
 from dgb.data.load import fetch_dataset, list_datasets
@@ -22,7 +22,9 @@ def data(options: Namespace) -> None:
     elif options.action == "fetch":
         print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
     else:
-        for name, value in check_graph(named_graph(options.graph, options)).items():
+        recipe = load_recipe("default", options.set)
+        graph = graph_of(data_of(options, recipe.data), options)
+        for name, value in check_graph(graph).items():
             print(f"{name.replace('_', ' '):24}{readable(value)}")
 
 
