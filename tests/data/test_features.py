@@ -1,6 +1,7 @@
 """Columns of a table to columns of x, and the same columns for another table."""
 
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import tomli_w
 from scipy import sparse
 
 from dgb.data.encoding import Column, Encoding, encoding_from, plain_encoding
@@ -214,6 +216,25 @@ def test_an_encoding_survives_a_file() -> None:
     encoding = graph_of(MIXED).encoding
     assert encoding is not None
     assert encoding_from(plain_encoding(encoding)) == encoding
+    as_file = tomllib.loads(tomli_w.dumps(plain_encoding(encoding)))
+    assert encoding_from(as_file) == encoding
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"name": "a", "scale": 0.0}, "column 'a' is damaged"),
+        ({"name": "a", "shift": "much"}, "column 'a' is damaged"),
+        ({"name": "a", "shift": math.nan}, "column 'a' is damaged"),
+        ({"name": "a", "kind": "category", "levels": [1]}, "column 'a' is damaged"),
+        ({"name": "a", "kind": "picture"}, "upgrade dgb"),
+        ({"name": "a", "colour": "red"}, "not a description"),
+        ({"shift": 1.0}, "not a description"),
+    ],
+)
+def test_a_damaged_encoding_is_refused(column: dict[str, Any], message: str) -> None:
+    with pytest.raises(DGBError, match=message):
+        encoding_from({"structure": "", "columns": [column]})
 
 
 def test_columns_in_another_order_give_equal_rows() -> None:

@@ -67,7 +67,7 @@ def _other_numbers(cells: Cells) -> Array | None:
 def _are_most(is_such: Cells) -> bool:
     from pyarrow import compute
 
-    return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - is_such.null_count
+    return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - int(is_such.null_count)
 
 
 def _parsed(cells: Cells) -> Array:
