@@ -28,6 +28,7 @@ def columns(table: Table) -> dict[str, list[Any]]:
         ("t.csv", "id,name\n007,ada\n8,\n"),
         ("t.csv", "id,name\r\n007,ada\r\n8,\r\n"),
         ("t.csv", "\ufeffid,name\n007,ada\n8,"),
+        ("t.csv", "\ufeff# a comment\nid,name\n007,ada\n8,"),
         ("t.csv", "id;name\n007;ada\n8;\n"),
         ("t.csv", '"id","name"\n"007","ada"\n"8",""\n'),
         ("t.csv", " id , name \n 007 ,ada \n8,  \n"),

@@ -110,7 +110,7 @@ def _as_floats(cells: Cells) -> Array:
     import pyarrow as pa
     from pyarrow import compute
 
-    numbers = cells.cast(pa.float64(), safe=is_text(cells))
+    numbers = cells.cast(pa.float64(), safe=False)
     return np.asarray(compute.fill_null(numbers, np.nan).to_numpy())
 
 
