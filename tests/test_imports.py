@@ -11,6 +11,7 @@ STAGES = [
     ["recipe", "cookbook", "readable"],
     ["data"],
     ["views"],
+    ["transforms"],
     ["model"],
     ["train"],
     ["evaluate"],
