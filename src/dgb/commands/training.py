@@ -49,8 +49,9 @@ def train(options: Namespace) -> None:
 
 def embed(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
-    from dgb.estimator import embed_graph
+    from dgb.data.align import align
     from dgb.run import folder as files
+    from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
 
     folder = Path(options.run)
@@ -63,7 +64,10 @@ def embed(options: Namespace) -> None:
     recipe = files.read_recipe(folder)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
+    if not options.graph and not recipe.data.graph:  # saved from Python, which reads no file
+        raise DGBError(f"{folder} does not say which graph it was trained on; name one")
     graph = named_graph(options.graph or recipe.data.graph, options)
+    graph = align(graph, files.read_encoding(folder))
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS

@@ -69,6 +69,7 @@ class PPR(_Diffuse):
         super().__init__(top_k, threshold, of, kernel="ppr", alpha=alpha)
 
     def __repr__(self) -> str:
+        """Return the call that makes this transform."""
         return f"PPR(alpha={self.kernel.alpha}, top_k={self.cut.top_k}, of={self.of!r})"
 
 
@@ -82,6 +83,7 @@ class Heat(_Diffuse):
         super().__init__(top_k, threshold, of, kernel="heat", heat_time=heat_time)
 
     def __repr__(self) -> str:
+        """Return the call that makes this transform."""
         return f"Heat(heat_time={self.kernel.heat_time}, top_k={self.cut.top_k}, of={self.of!r})"
 
 
