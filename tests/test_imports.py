@@ -16,7 +16,7 @@ STAGES = [
     ["train"],
     ["evaluate"],
     ["run"],
-    ["estimator"],
+    ["estimator", "estimator_inputs"],
     ["baselines"],
     ["tune"],
     ["reproduce"],
