@@ -297,6 +297,6 @@ def test_columns_come_as_a_model_had_them(tmp_path: Path) -> None:
         attributes["extra"] = 1
     again = read(write(tmp_path / "new.graphml", fewer), graph.encoding)
     assert abs(again.x - graph.x).max() == 0
-    with pytest.raises(DGBError, match="5 feature columns|trained on"):
+    with pytest.raises(DGBError, match=r"5 feature columns|trained on"):
         x = write(tmp_path / "x.npy", X)
         read(write(tmp_path / "e.npy", PAIRS), named_columns("abc"), nodes=x)

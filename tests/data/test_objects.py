@@ -133,7 +133,7 @@ def test_a_frame_with_an_adjacency_names_its_columns() -> None:
     np.testing.assert_array_equal(graph.x, X)
     turned = to_graph(frame[["size", "age"]], adjacency=ADJACENCY, encoding=graph.encoding)
     np.testing.assert_array_equal(turned.x, X)
-    with pytest.raises(DGBError, match="lacks 1 of the 2 .* age"):
+    with pytest.raises(DGBError, match=r"lacks 1 of the 2 .* age"):
         to_graph(frame[["size"]], adjacency=ADJACENCY, encoding=graph.encoding)
 
 
