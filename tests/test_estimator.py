@@ -274,6 +274,8 @@ def test_frames_of_nodes_and_edges_and_networkx_are_graphs(blocks: Graph, tmp_pa
     nx = pytest.importorskip("networkx")
     network = nx.Graph(list(zip(edges["source"], edges["target"], strict=True)))
     nx.set_node_attributes(network, dict(zip(nodes["id"], nodes["word0"], strict=True)), "word0")
+    dropped = tiny(overrides=["data.drop=kind"]).fit(nodes, edges=edges)
+    assert "kind" not in dropped.feature_names_in_
     by_network = tiny(graph=network).fit_transform([edges["source"][0]])
     assert by_network.shape == (1, 8)
 

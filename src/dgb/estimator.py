@@ -3,6 +3,7 @@
 import copy
 import warnings
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,11 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Train on a graph and return its embeddings, one row per node, in the order given."""
         recipe = self._resolved_recipe()
         if self.graph is None:
-            graph, rows = self._read(X, adjacency, edges, is_fit=True), None
+            graph, rows = self._read(X, adjacency, edges, recipe, is_fit=True), None
         elif adjacency is not None or edges is not None:
             raise DGBError("DGB(graph=...) has the edges already; leave out adjacency= and edges=")
         else:
-            graph = _told(to_graph(self.graph), self.graph)
+            graph = _told(to_graph(self.graph, **asdict(recipe.data)), self.graph)
             rows = positions(graph.node_ids, id_column(self, X, is_fit=True))
         trained = train_encoder(graph, recipe)
         self.recipe_, self.encoder_ = recipe, trained.encoder
@@ -113,7 +114,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if self.embeddings_ is not None and adjacency is None and edges is None and is_table(X):
             rows = positions(self.node_ids_, id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
-        graph = self._read(X, adjacency, edges, is_fit=False)
+        graph = self._read(X, adjacency, edges, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)
 
     def save(self, folder: str | Path) -> None:
@@ -148,7 +149,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         count_features(fitted, fitted.encoding_, fitted.encoder_.weights[0].shape[0])
         fitted.embeddings_ = None
         if graph is not None:
-            whole = fitted._read(graph, None, None, is_fit=False)
+            whole = fitted._read(graph, None, None, recipe, is_fit=False)
             fitted.node_ids_ = whole.node_ids
             fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
             count_features(fitted, None, 1)
@@ -187,12 +188,21 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
                 values[section][key] = value.item() if isinstance(value, np.generic) else value
         return recipe_from(values)
 
-    def _read(self, X: Any, adjacency: Any, edges: Any, *, is_fit: bool) -> Graph:  # noqa: N803
+    def _read(
+        self,
+        X: Any,  # noqa: N803
+        adjacency: Any,
+        edges: Any,
+        recipe: Recipe,
+        *,
+        is_fit: bool,
+    ) -> Graph:
         if adjacency is None and edges is None and is_table(X):
             return lone_nodes(self, X, is_fit=is_fit)
         refuse_cut(adjacency)
         encoding = None if is_fit else self.encoding_
-        graph = to_graph(X, adjacency=adjacency, edges=edges, encoding=encoding)
+        reading = asdict(recipe.data)
+        graph = to_graph(X, adjacency=adjacency, edges=edges, encoding=encoding, **reading)
         if is_fit:
             count_features(self, graph.encoding, graph.num_features)
         return _told(graph, X)
