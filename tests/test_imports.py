@@ -21,6 +21,7 @@ STAGES = [
     ["tune"],
     ["reproduce"],
     ["compare"],
+    ["arguments"],
     ["commands"],
     ["cli"],
 ]
@@ -52,5 +53,7 @@ def test_imports_point_one_way() -> None:
 
 
 def test_help_and_import_do_not_load_torch() -> None:
-    code = "import sys, dgb, dgb.cli; dgb.cli.make_parser(); assert 'torch' not in sys.modules"
+    code = (
+        "import sys, dgb, dgb.cli; dgb.arguments.make_parser(); assert 'torch' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from typing import Any
 
-from dgb.commands.options import data_options, named_graph
+from dgb.commands.options import data_of, data_options, graph_of
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.check import check_graph
 from dgb.data.graph import Graph
@@ -25,7 +25,9 @@ def data(options: Namespace) -> None:
     elif options.action == "fetch":
         print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
     else:
-        print("\n".join(check_lines(named_graph(options.graph, options))))
+        recipe = load_recipe("default", options.set)
+        graph = graph_of(data_of(options, recipe.data), options)
+        print("\n".join(check_lines(graph)))
 
 
 def check_lines(graph: Graph) -> list[str]:
