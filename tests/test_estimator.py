@@ -266,7 +266,8 @@ def test_frames_of_nodes_and_edges_and_networkx_are_graphs(blocks: Graph, tmp_pa
     edges = pd.DataFrame({"source": blocks.node_ids[row], "target": blocks.node_ids[col]})
     nodes = pd.DataFrame(blocks.x.toarray()).add_prefix("word").assign(kind=["a", "b", "c"] * 30)
     nodes.insert(0, "id", blocks.node_ids)
-    model = tiny().fit(nodes, edges=edges)
+    with pytest.warns(UserWarning, match="kind"):
+        model = tiny().fit(nodes, edges=edges)
     assert model.encoding_ is not None and "kind" in model.feature_names_in_
     z = model.transform(nodes, edges=edges)
     model.save(tmp_path)
