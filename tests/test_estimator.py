@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import validation
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dgb import DGB, DGBError, load_recipe
@@ -314,3 +315,16 @@ def test_refitting_forgets_the_graph_of_before(blocks: Graph) -> None:
         warnings.simplefilter("ignore")
         lone: Array = model.transform(smaller.x[:1])
     assert lone.shape == (1, 8)
+
+
+@pytest.mark.filterwarnings("ignore:X came without edges")
+def test_scikit_learn_before_1_6_validates_by_its_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = getattr(validation, "validate_data", None)
+    if newer is None:
+        pytest.skip("this scikit-learn is such a one")
+    monkeypatch.delattr(validation, "validate_data")
+    monkeypatch.setattr(DGB, "_validate_data", newer, raising=False)
+    model = tiny().fit(np.eye(5))
+    assert model.n_features_in_ == 5
+    with pytest.raises(ValueError, match="X has 4 features"):
+        model.transform(np.eye(4))

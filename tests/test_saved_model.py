@@ -184,3 +184,18 @@ def test_a_place_that_cannot_be_written_is_named(blocks: Graph, tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(DGBError, match="cannot write to"):
         DGB(overrides=SMALL).fit(blocks).save(tmp_path / "file")
+
+
+def test_new_rows_of_a_table_are_embedded_alike_by_python_and_the_command(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    examples, run, out = Path(__file__).parent.parent / "examples", tmp_path / "run", tmp_path
+    sets = [word for setting in SMALL for word in ("--set", setting)]
+    assert main(["train", str(examples / "company"), "--out", str(run), *sets]) == 0
+    later = examples / "company-later"
+    assert main(["embed", str(run), str(later), "--out", str(out / "z.parquet")]) == 0
+    z = np.array(parquet.read_table(out / "z.parquet")["embedding"].to_pylist(), np.float32)
+    nodes, edges = (pandas.read_csv(later / name) for name in ("nodes.csv", "edges.csv"))
+    model = DGB.load(run)
+    np.testing.assert_allclose(model.transform(nodes, edges=edges), z, atol=1e-6)
+    shuffled = nodes[[nodes.columns[0], *nodes.columns[:0:-1]]]
+    np.testing.assert_allclose(model.transform(shuffled, edges=edges), z, atol=1e-6)
