@@ -20,6 +20,7 @@ STAGES = [
     ["tune"],
     ["reproduce"],
     ["compare"],
+    ["arguments"],
     ["commands"],
     ["cli"],
 ]
@@ -51,5 +52,7 @@ def test_imports_point_one_way() -> None:
 
 
 def test_help_and_import_do_not_load_torch() -> None:
-    code = "import sys, dgb, dgb.cli; dgb.cli.make_parser(); assert 'torch' not in sys.modules"
+    code = (
+        "import sys, dgb, dgb.cli; dgb.arguments.make_parser(); assert 'torch' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dgb.arguments import COMPARED
 from dgb.baselines.choices import settings_hash, settings_of
 from dgb.baselines.methods import METHODS
-from dgb.cli import COMPARED, main
+from dgb.cli import main
 from dgb.compare import runner
 from dgb.compare.table import as_text, make_table, write
 from dgb.compare.tasks import Repeats, leave_out, make_tasks
@@ -134,13 +135,13 @@ def test_features_a_graph_lacks_are_said(blocks: Graph) -> None:
 
 def test_an_embedding_serves_all_its_splits_and_a_classifier_one(blocks: Graph) -> None:
     free = replace(blocks, splits=())
-    tasks = make_tasks("g", free, {"dgi": None, "gcn": None}, Recipe(), Repeats(2, 3))
+    tasks = make_tasks(free, {"dgi": None, "gcn": None}, Recipe(), Repeats(2, 3))
     own = [(t.seed, t.splits) for t in tasks if t.method == "dgi"]
     assert own == [(0, (0, 1, 2)), (1, (3, 4, 5))]
     trained = [(t.seed, t.splits) for t in tasks if t.method == "gcn"]
     assert trained == [(split, (split,)) for split in range(6)]
     repeats = Repeats(2, 3).of(blocks)
-    fixed = make_tasks("g", blocks, {"dgi": None, "raw": None}, Recipe(), repeats)
+    fixed = make_tasks(blocks, {"dgi": None, "raw": None}, Recipe(), repeats)
     assert [len(task.splits) for task in fixed] == [1, 1, 1]  # the graph has one split of its own
 
 
@@ -189,11 +190,11 @@ def test_two_at_once_give_the_same(graph_file: str, tmp_path: Path) -> None:
 
 def test_the_same_result_is_scored_on_each_split_once(blocks: Graph) -> None:
     many = replace(blocks, splits=blocks.splits * 4)
-    tasks = make_tasks("g", many, {"raw": None, "dgi": None}, Recipe(), Repeats(3, 2))
+    tasks = make_tasks(many, {"raw": None, "dgi": None}, Recipe(), Repeats(3, 2))
     assert [t.splits for t in tasks if t.method == "raw"] == [(0, 1), (2, 3)]
     assert len([t for t in tasks if t.method == "dgi"]) == 3
     bare = replace(blocks, labels=None, splits=())
-    assert len(make_tasks("g", bare, {"raw": None}, Recipe(), Repeats(3).of(bare))) == 1
+    assert len(make_tasks(bare, {"raw": None}, Recipe(), Repeats(3).of(bare))) == 1
 
 
 def test_one_failure_stops_no_other_method(graph_file: str, tmp_path: Path) -> None:

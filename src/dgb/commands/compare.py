@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import check_counts, describe, named_graph, recipe_of
+from dgb.commands.options import check_counts, describe, graph_of, recipe_of
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.progress import say
@@ -26,8 +26,7 @@ def compare(options: Namespace) -> None:
     from dgb.compare.table import as_text, make_table, write
     from dgb.reproduce.place import Place
 
-    graph = named_graph(options.graph, options)
-    tasks, missing = _tasks(options, graph)
+    graph, tasks, missing = _tasks(options)
     folder = Path(options.out or f"runs/compare-{graph.name}")
     threads = tasks[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
@@ -46,33 +45,32 @@ def compare(options: Namespace) -> None:
     print(f"page: {folder / 'compare.html'}")
 
 
-def _tasks(options: Namespace, graph: "Graph") -> tuple[list["Task"], list[str]]:
-    """Return the trainings that the options ask for, and what to say of those left out."""
+def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
+    """Return the graph, the trainings asked for, and what to say of those left out."""
     from dgb.baselines.choices import settings_of
     from dgb.baselines.methods import METHODS
     from dgb.compare.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
 
     check_counts(options, "runs", "splits", "jobs")
     methods = choose_methods(listed(options.methods))
-    recipe, for_methods = _settings(options, graph, methods)
+    recipe, for_methods = _settings(options, methods)
+    graph = graph_of(recipe.data, options)
     repeats = Repeats(options.runs, options.splits).of(graph)
     if repeats.splits < options.splits:
         say(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
     missing = leave_out(methods, graph, recipe.train.seed * repeats.splits)
     settings = {key: settings_of(key, graph.name, recipe, for_methods) for key in methods}
     chosen = {key: settings[key] for key in methods if key not in missing}
-    tasks = make_tasks(options.graph, graph, chosen, recipe, repeats)
+    tasks = make_tasks(graph, chosen, recipe, repeats)
     remarks = [f"{METHODS[key].title} was left out: {why}" for key, why in missing.items()]
     if not tasks:
         raise DGBError("nothing to compare: " + "; ".join(remarks))
     if reason := why_no_accuracy(graph, tasks):
         say(f"no accuracies: {reason}")
-    return tasks, remarks
+    return graph, tasks, remarks
 
 
-def _settings(
-    options: Namespace, graph: "Graph", methods: Sequence[str]
-) -> tuple[Recipe, list[str]]:
+def _settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
     """Return the recipe, which has a check, and those of --set that are for methods."""
     from dgb.run.training import check_recipe
 
@@ -81,7 +79,7 @@ def _settings(
     named = [split_override(override)[0] for override in for_methods]
     check_names("section of a recipe or method that is compared,", named, [*sections, *methods])
     options.set = [o for o in options.set if o not in for_methods]
-    recipe = recipe_of(options, graph)
+    recipe = recipe_of(options)
     check_recipe(recipe)
     if recipe.train.device != "auto":
         raise DGBError(

@@ -1,4 +1,4 @@
-"""What the verbs share: the graph and the recipe that options ask for."""
+"""What the verbs share: the recipe and the graph that options ask for."""
 
 from argparse import Namespace
 from dataclasses import replace
@@ -6,30 +6,49 @@ from pathlib import Path
 from typing import Any
 
 from dgb.cookbook import load_recipe, recipe_names
+from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
-from dgb.data.load import load_graph
+from dgb.data.load import is_path
+from dgb.data.reading import read_graph
+from dgb.data.sources import dataset_name
 from dgb.errors import DGBError
-from dgb.recipe import Recipe
+from dgb.progress import say
+from dgb.recipe import Data, Recipe
 
 
-def named_graph(source: str, options: Namespace) -> Graph:
-    """Return the graph of this name or file."""
-    return load_graph(source, **data_options(options))
+def recipe_of(options: Namespace) -> Recipe:
+    """Return the recipe asked for, else the one named like the graph, else the default."""
+    name = dataset_name(options.graph) or Path(options.graph).stem
+    named = name if name in recipe_names() else "default"
+    seed = [] if options.seed is None else [f"train.seed={options.seed}"]
+    recipe = load_recipe(options.recipe or named, [*options.set, *seed])
+    return replace(recipe, data=data_of(options, recipe.data))
+
+
+def data_of(options: Namespace, data: Data) -> Data:
+    """Return which files and columns to read; paths are made whole, to be found again later."""
+    columns = {key: getattr(options, key, None) for key in ("id", "label", "drop")}
+    data = replace(data, **{key: value for key, value in columns.items() if value})
+    files = {key: getattr(options, key) or getattr(data, key) for key in ("nodes", "labels")}
+    graph = _whole(options.graph) if is_path(options.graph) else options.graph
+    return replace(data, graph=graph, **{k: _whole(path) for k, path in files.items()})
+
+
+def _whole(path: str) -> str:
+    return str(Path(path).expanduser().resolve()) if path else ""
+
+
+def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -> Graph:
+    """Return the graph that a recipe describes, and say what was made or guessed in reading it."""
+    graph = read_graph(data, **data_options(options), encoding=encoding)
+    for note in graph.notes:
+        say(f"note: {note}")
+    return graph
 
 
 def data_options(options: Namespace) -> dict[str, Any]:
     """Return where data may come from."""
     return {"data_folder": options.data_folder, "offline": options.offline}
-
-
-def recipe_of(options: Namespace, graph: Graph) -> Recipe:
-    """Return the recipe asked for, else the one named like the graph, else the default."""
-    named = graph.name if graph.name in recipe_names() else "default"
-    seed = [] if options.seed is None else [f"train.seed={options.seed}"]
-    recipe = load_recipe(options.recipe or named, [*options.set, *seed])
-    is_file = options.graph.endswith(".npz")
-    source = str(Path(options.graph).resolve()) if is_file else graph.name
-    return replace(recipe, data=replace(recipe.data, graph=source))
 
 
 def check_counts(options: Namespace, *names: str) -> None:

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from dgb.commands.options import check_counts, describe, named_graph, recipe_of
+from dgb.commands.options import check_counts, describe, graph_of, recipe_of
 from dgb.progress import say
 from dgb.settings import listed
 
@@ -41,8 +41,8 @@ def tune(options: Namespace) -> None:
     from dgb.tune.study import Plan
     from dgb.tune.study import tune as search
 
-    graph = named_graph(options.graph, options)
-    recipe = recipe_of(options, graph)
+    recipe = recipe_of(options)
+    graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
     print(f"{describe(graph)} → {folder}")

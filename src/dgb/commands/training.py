@@ -5,7 +5,7 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from dgb.commands.options import describe, named_graph, recipe_of
+from dgb.commands.options import data_of, describe, graph_of, recipe_of
 from dgb.cookbook import recipe_hash
 from dgb.errors import DGBError
 from dgb.progress import say
@@ -28,11 +28,11 @@ def train(options: Namespace) -> None:
         recipe = files.read_recipe(folder)
         if (folder / files.SCORES).exists():
             raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
-        graph = named_graph(recipe.data.graph, options)
+        graph = graph_of(recipe.data, options)
     else:
-        graph = named_graph(options.graph, options)
-        recipe = recipe_of(options, graph)
+        recipe = recipe_of(options)
         check_recipe(recipe)
+        graph = graph_of(recipe.data, options)
         folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
         files.make_folder(folder, recipe)
     print(f"{describe(graph)} → {folder}")
@@ -63,7 +63,10 @@ def embed(options: Namespace) -> None:
     recipe = files.read_recipe(folder)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
-    graph = named_graph(options.graph or recipe.data.graph, options)
+    data = recipe.data
+    if options.graph:  # read as the run's own was, from other files
+        data = data_of(options, replace(data, nodes="", labels=""))
+    graph = graph_of(data, options, files.read_encoding(folder))
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS
@@ -75,8 +78,8 @@ def evaluate(options: Namespace) -> None:
     """Train N times and print mean ± std over the trainings."""
     from dgb.run.repeat import FILE, evaluate_runs, scores_table
 
-    graph = named_graph(options.graph, options)
-    recipe = recipe_of(options, graph)
+    recipe = recipe_of(options)
+    graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
     print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     lines = evaluate_runs(graph, recipe, options.runs, folder)

@@ -55,7 +55,7 @@ def _known(tasks: list[Task], place: Place) -> tuple[list[Line], list[Task]]:
     """
     path = place.results / FILE
     kept = {tuple(line.get(key) for key in KEY): line for line in read_lines(path)}
-    graph_hash = fingerprint(load(tasks[0].graph, place))
+    graph_hash = fingerprint(load(tasks[0].recipe.data, place))
     lines, left = [], []
     for task in tasks:
         keys = [(graph_hash, task.method, task.hash, task.seed, split) for split in task.splits]
@@ -79,7 +79,7 @@ def _measure(task: Task, place: Place) -> list[Line] | str:
 
 def measure(task: Task, place: Place) -> list[Line]:
     """Return a line per split: the scores, time and memory of a training, and what repeats it."""
-    graph = load(task.graph, place)
+    graph = load(task.recipe.data, place)
     set_threads(place.threads)
     head = describe(graph, task.recipe) | {"method": task.method, "recipe": task.hash}
     reset_peak()

@@ -32,10 +32,9 @@ class Repeats:
 class Task:
     """One training of one system, and the splits that it is scored on."""
 
-    graph: str  # a known name or a file
     method: str
     settings: Any
-    recipe: Recipe  # whose seed and probe hold for every system
+    recipe: Recipe  # whose graph, seed and probe hold for every system
     splits: tuple[int, ...]  # seeds of splits
 
     @property
@@ -68,11 +67,11 @@ def leave_out(methods: Iterable[str], graph: Graph, split: int) -> dict[str, str
 
 
 def make_tasks(
-    source: str, graph: Graph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
+    graph: Graph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
 ) -> list[Task]:
     """Return the trainings of systems with the settings chosen for them, seed after seed."""
     return [
-        Task(source, key, settings, with_seed(recipe, seed), splits)
+        Task(key, settings, with_seed(recipe, seed), splits)
         for number in range(repeats.runs)
         for key, settings in chosen.items()
         if METHODS[key].is_random or _has_new_splits(graph, number * repeats.splits)

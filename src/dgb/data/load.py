@@ -11,7 +11,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.fetch import fetch, find_local, has_cached_files
 from dgb.data.graph import Graph
 from dgb.data.npz import read_npz
-from dgb.data.sources import Source, find_source, is_known, known_sources, local_folders
+from dgb.data.sources import Source, dataset_name, find_source, known_sources, local_folders
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -34,7 +34,7 @@ def load_graph(
     """
     given = {key: os.fspath(v) if isinstance(v, os.PathLike) else v for key, v in reading.items()}
     chosen = make_section(Data, "data", given | {"graph": os.fspath(name_or_path)})
-    if _is_path(chosen.graph):
+    if is_path(chosen.graph):
         from dgb.data.files import read_path
 
         return read_path(Path(name_or_path).expanduser(), chosen, encoding)
@@ -47,11 +47,12 @@ def load_graph(
     return align(_load_known(source, data_folder, offline), encoding)
 
 
-def _is_path(graph: str) -> bool:
+def is_path(graph: str) -> bool:
+    """Tell whether a graph is given by its place, not by a public name."""
     # A public name stays one where a file is called so too; ./cora is the file.
     if any(mark in graph for mark in {"/", os.sep, "~"}) or graph in (".", ".."):
         return True
-    return bool(Path(graph).suffix) or (not is_known(graph) and Path(graph).exists())
+    return bool(Path(graph).suffix) or (dataset_name(graph) is None and Path(graph).exists())
 
 
 def _load_known(source: Source, data_folder: PathLike | None, offline: bool) -> Graph:

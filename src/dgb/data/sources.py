@@ -47,6 +47,12 @@ def known_sources() -> dict[str, Source]:
     return {name: _source(name, table) for name, table in tomllib.loads(text).items()}
 
 
+def dataset_name(source: str) -> str | None:
+    """Return the name of the public graph that `source` means in any spelling, None for others."""
+    name = _key(source)
+    return name if name in known_sources() else None
+
+
 def find_source(name: str) -> Source:
     """Find a public graph by its name in any case, with hyphens, underscores or spaces."""
     sources = known_sources()
@@ -59,11 +65,6 @@ def find_source(name: str) -> Source:
             "or give a file or folder"
         )
     return sources[key]
-
-
-def is_known(name: str) -> bool:
-    """Tell whether a public graph is called so, in any of the spellings of `find_source`."""
-    return _key(name) in known_sources()
 
 
 def cache_folder() -> Path:

@@ -10,9 +10,9 @@ from typing import Any
 from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
-from dgb.data.load import load_graph
+from dgb.data.reading import read_graph
 from dgb.estimator import embed_graph
-from dgb.recipe import Embed, Probe
+from dgb.recipe import Data, Embed, Probe
 from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
 from dgb.run.machine import peak_mb, reset_peak, set_threads
@@ -23,14 +23,15 @@ Line = dict[str, Any]
 TEST_READS = "test_reads.jsonl"
 
 
-def load(dataset: str, place: Place) -> Graph:
-    """Return a data set, kept for the next measurement in this process."""
-    return _load(dataset, place.data_folder, place.offline)
+def load(data: str | Data, place: Place) -> Graph:
+    """Return a data set or a recipe's graph, kept for the next measurement in this process."""
+    data = Data(graph=data) if isinstance(data, str) else data
+    return _load(data, place.data_folder, place.offline)
 
 
 @lru_cache(maxsize=3)
-def _load(dataset: str, data_folder: str | None, offline: bool) -> Graph:
-    return load_graph(dataset, data_folder=data_folder, offline=offline)
+def _load(data: Data, data_folder: str | None, offline: bool) -> Graph:
+    return read_graph(data, data_folder=data_folder, offline=offline)
 
 
 def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:
