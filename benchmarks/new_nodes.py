@@ -22,9 +22,7 @@ SHARE = 0.2
 def held_out_nodes(graph: Graph, seed: int) -> Array:
     """Draw a fifth of the nodes, none of which the probe learns from or chooses on."""
     split = graph.splits[0]
-    free = np.setdiff1d(
-        np.arange(graph.num_nodes), np.concatenate([split.train, split.validation])
-    )
+    free = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([split.train, split.validation]))
     count = round(SHARE * graph.num_nodes)
     return np.sort(np.random.default_rng(seed).choice(free, count, replace=False))
 

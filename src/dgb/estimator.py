@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.graph import Array, Graph
 from dgb.data.objects import to_graph
-from dgb.data.positions import positions
+from dgb.data.find_nodes import find_nodes
 from dgb.errors import DGBError
 from dgb.estimator_inputs import count_features, id_column, is_table, lone_nodes, refuse_cut
 from dgb.recipe import Recipe
@@ -100,7 +100,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             raise DGBError("DGB(graph=...) has the edges already; leave out adjacency= and edges=")
         else:
             graph = _told(to_graph(self.graph, **asdict(recipe.data)), self.graph)
-            rows = positions(graph.node_ids, id_column(self, X, is_fit=True))
+            rows = find_nodes(graph.node_ids, id_column(self, X, is_fit=True))
         trained = train_encoder(graph, recipe)
         self.recipe_, self.encoder_ = recipe, trained.encoder
         self.encoding_, self.node_ids_ = graph.encoding, graph.node_ids
@@ -112,7 +112,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Embed a graph, this one or another with the same feature columns, without training."""
         check_is_fitted(self, "encoder_")
         if self.embeddings_ is not None and adjacency is None and edges is None and is_table(X):
-            rows = positions(self.node_ids_, id_column(self, X, is_fit=False))
+            rows = find_nodes(self.node_ids_, id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
         graph = self._read(X, adjacency, edges, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)

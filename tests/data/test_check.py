@@ -110,7 +110,7 @@ X = np.random.default_rng(1).random((40, 4))
         ({"labels": (np.arange(40) > 36).astype(int)}, ["1 of 2 classes", "1 (3)", "join them"]),
         (
             {"labels": np.arange(40) % 2},
-            ["adjusted homophily -1.00", "wrong tool", "dgb compare ring --methods dgb,raw"],
+            ["adjusted homophily -1.00", "wrong tool", "dgb compare GRAPH --methods dgb,raw"],
         ),
     ],
 )

@@ -3,11 +3,12 @@
 from argparse import Namespace
 from typing import Any
 
-from dgb.commands.options import data_of, data_options, graph_of
+from dgb.commands.options import data_of, data_options
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.check import check_graph
 from dgb.data.graph import Graph
 from dgb.data.load import fetch_dataset, list_datasets
+from dgb.data.reading import read_graph
 from dgb.data.sources import cache_folder
 from dgb.data.trouble import trouble
 from dgb.readable import readable, setting_lines
@@ -25,9 +26,8 @@ def data(options: Namespace) -> None:
     elif options.action == "fetch":
         print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
     else:
-        recipe = load_recipe("default", options.set)
-        graph = graph_of(data_of(options, recipe.data), options)
-        print("\n".join(check_lines(graph)))
+        asked = data_of(options, load_recipe("default", options.set).data)
+        print("\n".join(check_lines(read_graph(asked, **data_options(options)))))
 
 
 def check_lines(graph: Graph) -> list[str]:

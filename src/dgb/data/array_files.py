@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -11,11 +10,11 @@ from dgb.data.arrays import Matrix, class_labels
 from dgb.data.columns import find_column
 from dgb.data.edge_arrays import read_edge_array
 from dgb.data.encoding import Encoding
-from dgb.data.from_tables import graph_from_tables
-from dgb.data.graph import Array, Features, Graph, undirected
+from dgb.data.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.node_matrix import SUFFIXES as MATRIX_SUFFIXES
 from dgb.data.node_matrix import node_matrix, read_npy
-from dgb.data.structure import make_featured_graph, structural_features
+from dgb.data.structure import structural_features, with_structure
 from dgb.data.tables import Table, read_table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -56,20 +55,14 @@ def _count(nodes: Table | Features) -> int:
 
 
 def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
-    is_array = reading.labels.lower().endswith(".npy")
-    labels = class_labels(read_npy(Path(reading.labels))) if is_array else None
-    graph = make_featured_graph(name, x, adjacency, reading.structure, labels=labels)
-    if is_array or not reading.labels:
-        return graph
-    # A column of nothing stands for the features, so that none are made for this table.
-    ids: dict[str, Array] = {"id": graph.node_ids, "none": np.zeros(graph.num_nodes)}
-    known = _without_edges(name, table_of(ids, "nodes"), replace(reading, drop=""), None)
-    parts: dict[str, Any] = {
-        "labels": known.labels,
-        "label_names": known.label_names,
-        "splits": known.splits,
-    }
-    return replace(graph, **parts, notes=graph.notes + known.notes)
+    rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
+    if reading.labels.lower().endswith(".npy"):
+        labels = class_labels(read_npy(Path(reading.labels)))
+        graph = make_graph(name, rows, adjacency, labels=labels)
+    else:
+        graph = graph_from_matrix(name, _no_edges(), rows, _label_table(reading), _plain(reading))
+        graph = replace(graph, adjacency=undirected(adjacency))
+    return with_structure(graph, reading.structure) if x is None else graph
 
 
 def _join_table(
@@ -77,10 +70,11 @@ def _join_table(
 ) -> Graph:
     id_name = find_column(nodes, reading.id, _ID_NAMES, "data.id")
     if id_name is None:
-        id_name = "id"
         ids = np.arange(nodes.content.num_rows)
-        nodes = replace(nodes, content=nodes.content.append_column(id_name, [ids]))
-    graph = _without_edges(name, nodes, replace(reading, id=id_name), encoding)
+        nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
+    reading = replace(_plain(reading), id=id_name or "id")
+    labels = _label_table(reading)
+    graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
     graph = replace(graph, adjacency=undirected(adjacency))
     if graph.encoding is None or not graph.encoding.structure:
         return graph
@@ -88,8 +82,15 @@ def _join_table(
     return replace(graph, x=structural_features(graph.adjacency, graph.node_ids, kind))
 
 
-def _without_edges(name: str, nodes: Table, reading: Data, encoding: Encoding | None) -> Graph:
+def _label_table(reading: Data) -> Table | None:
+    return read_table(Path(reading.labels)) if reading.labels else None
+
+
+def _no_edges() -> Table:
+    # Positions need no search among ids: the edges are put in afterwards.
     none = np.zeros(0, np.int64)
-    edges = table_of({"source": none, "target": none}, "edges")
-    labels = read_table(Path(reading.labels)) if reading.labels else None
-    return graph_from_tables(name, edges, nodes, labels, replace(reading, weight=""), encoding)
+    return table_of({"source": none, "target": none}, "edges")
+
+
+def _plain(reading: Data) -> Data:
+    return replace(reading, weight="")

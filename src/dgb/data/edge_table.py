@@ -72,8 +72,9 @@ def edges_between(edges: Edges, ids: Cells, reading: Data, notes: list[str]) -> 
     if reading.unknown == "refuse":
         words = [f"node {_unknown_end(edges, ends, int(row))!r}" for row in rows[:5]]
         raise DGBError(
-            f"edges to nodes without a row, {len(rows):,} in all: {tell(edges.table, rows, words)}; "
-            "add rows for these nodes, or leave such edges out with --set data.unknown=drop"
+            f"edges to nodes without a row, {len(rows):,} in all: "
+            f"{tell(edges.table, rows, words)}; add rows for these nodes, or leave such edges "
+            "out with --set data.unknown=drop"
         )
     notes.append(f"{edges.table.source}: edges to nodes without a row, left out: {len(rows):,}")
     return ends[:, is_known], edges.weight[is_known]

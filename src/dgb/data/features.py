@@ -54,9 +54,7 @@ def _encoded(table: Table, column: Column, values: Values, notes: list[str]) -> 
         return encode_numbers(column, values)
     part, unseen = encode_text(column, values)
     if unseen:
-        notes.append(
-            f"{table.source}: cells of {column.name!r} whose value has no column of its own: {unseen:,}"
-        )
+        notes.append(f"{table.source}: values of {column.name!r} that have no column: {unseen:,}")
     return part
 
 

@@ -55,8 +55,8 @@ def unique_ids(table: Table, name: str) -> Cells:
     if len(rows):
         words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
         raise DGBError(
-            f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; keep one of each, "
-            "or name another column of ids with --set data.id=COLUMN"
+            f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; "
+            "keep one of each, or name another column of ids with --set data.id=COLUMN"
         )
     return ids
 

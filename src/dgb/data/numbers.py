@@ -19,7 +19,7 @@ def read_numbers(table: Table, name: str) -> Array | None:
     rows = np.flatnonzero(~np.isfinite(values))
     if len(rows):
         raise DGBError(
-            f"cells of column {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
+            f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
             f"{tell_cells(table, rows, name)}; fill them in, or leave the column out with "
             f"--set data.drop={name}"
         )

@@ -90,7 +90,7 @@ def _label_trouble(counts: dict[str, Any]) -> Iterator[str]:
         yield (
             f"Edges hardly join equal labels (adjusted homophily {adjusted:.2f}, 0 is chance): a "
             "graph convolution, and so DGB, is probably the wrong tool here; see whether it beats "
-            f"the features alone: dgb compare {counts['name']} --methods dgb,raw"
+            "the features alone: dgb compare GRAPH --methods dgb,raw"
         )
 
 
