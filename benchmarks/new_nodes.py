@@ -8,6 +8,7 @@ held out) and is scored on the held-out nodes alone, beside an encoder that trai
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +23,17 @@ SHARE = 0.2
 def held_out_nodes(graph: Graph, seed: int) -> Array:
     """Draw a fifth of the nodes, none of which the probe learns from or chooses on."""
     split = graph.splits[0]
-    free = np.setdiff1d(
-        np.arange(graph.num_nodes), np.concatenate([split.train, split.validation])
-    )
+    free = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([split.train, split.validation]))
     count = round(SHARE * graph.num_nodes)
     return np.sort(np.random.default_rng(seed).choice(free, count, replace=False))
 
 
-def measure(graph: Graph, seed: int, **settings: object) -> tuple[float, float]:
+def measure(graph: Graph, seed: int, **settings: Any) -> tuple[float, float]:
     """Return the accuracy on held-out nodes without and with them in training."""
     held_out = held_out_nodes(graph, seed)
     rest = np.setdiff1d(np.arange(graph.num_nodes), held_out)
     split = Split(graph.splits[0].train, graph.splits[0].validation, held_out)
-    recipe = {"recipe": "cora", "random_state": seed, **settings}
+    recipe: dict[str, Any] = {"recipe": "cora", "random_state": seed, **settings}
     assert graph.labels is not None
     unseen = DGB(**recipe).fit(subgraph(graph, rest)).transform(graph)
     seen = DGB(**recipe).fit_transform(graph)

@@ -30,7 +30,7 @@ def test_columns_are_found_by_name(is_sparse: bool) -> None:
     np.testing.assert_array_equal(rows, X[:, [2, 0]])
     assert sparse.issparse(aligned.x) == is_sparse
     assert aligned.encoding == wanted
-    assert aligned.notes == ("1 feature columns that the model does not know were left out: b",)
+    assert aligned.notes == ("columns that the model does not know were left out (1): b",)
     assert align(aligned, wanted) is aligned
 
 

@@ -199,7 +199,7 @@ def test_features_made_of_the_edges_are_not_written_but_made_again(tmp_path: Pat
 
 
 def test_a_file_of_edges_alone_gets_features_and_a_note(tmp_path: Path) -> None:
-    np.savez(tmp_path / "g.npz", edge_index=np.array([[0, 1], [1, 4]]))
+    np.savez(tmp_path / "g.npz", edge_index=np.array([[0, 1], [1, 4]], np.uint8))
     graph = read_npz(tmp_path / "g.npz", structure="degree")
     assert graph.num_nodes == 5
     assert "no features" in graph.notes[0]

@@ -75,12 +75,31 @@ def test_isolated_nodes_keep_their_own_vector(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["walk", "ppr"])
-def test_a_component_has_the_same_rows_in_a_larger_graph(kind: str) -> None:
-    small, ids = path_of(5), np.array(["a", "b", "c", "d", "e"])
-    large = sparse.csr_array(sparse.block_diag([path_of(7), small]))
-    longer = np.array([*(f"a-much-longer-name-{i}" for i in range(7)), *ids])
-    x = structural_features(large, longer, kind)
-    np.testing.assert_allclose(x[7:], structural_features(small, ids, kind), atol=1e-6)
+def test_nodes_keep_their_rows_in_a_graph_that_grew(kind: str) -> None:
+    small, ids = two_blocks(), np.array([f"n{i}" for i in range(60)])
+    more = sparse.lil_array(sparse.block_diag([path_of(3), small]))
+    more[2, 10] = more[10, 2] = 1
+    x = structural_features(small, ids, kind)
+    longer = np.array([*(f"a-much-longer-name-{i}" for i in range(3)), *ids])
+    grown = structural_features(sparse.csr_array(more, dtype=np.float32), longer, kind)[3:]
+    assert (x * grown).sum(axis=1).mean() > 0.8  # by an id drawn anew it would be about 0
+
+
+def test_long_walks_in_a_dense_graph_do_not_make_all_rows_alike() -> None:
+    is_edge = np.triu(np.random.default_rng(0).random((80, 80)) < 0.5, 1)
+    x = structural_features(undirected(is_edge), np.arange(80), "walk")
+    assert (x @ x.T)[~np.eye(80, dtype=bool)].mean() < 0.2
+
+
+@pytest.mark.parametrize("kind", ["walk", "ppr"])
+def test_equal_components_are_told_apart_in_any_order(kind: str) -> None:
+    adjacency = sparse.csr_array(sparse.block_diag([two_blocks(seed=1), two_blocks(seed=2)]))
+    order = np.random.default_rng(3).permutation(120)
+    x = structural_features(adjacency, np.arange(120), kind)
+    moved = structural_features(adjacency[order][:, order], order, kind)
+    np.testing.assert_allclose(moved, x[order], atol=1e-4)
+    one, other = x[:60].mean(axis=0), x[60:].mean(axis=0)
+    assert one @ one > 3 * abs(one @ other)
 
 
 def test_edges_of_no_weight_at_all_make_no_nan() -> None:

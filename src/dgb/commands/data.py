@@ -1,12 +1,16 @@
 """The verbs that look: at data, at recipes, at the machine."""
 
 from argparse import Namespace
+from typing import Any
 
-from dgb.commands.options import data_of, data_options, graph_of
+from dgb.commands.options import data_of, data_options
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.check import check_graph
+from dgb.data.graph import Graph
 from dgb.data.load import fetch_dataset, list_datasets
+from dgb.data.reading import read_graph
 from dgb.data.sources import cache_folder
+from dgb.data.trouble import trouble
 from dgb.readable import readable, setting_lines
 
 
@@ -22,10 +26,30 @@ def data(options: Namespace) -> None:
     elif options.action == "fetch":
         print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
     else:
-        recipe = load_recipe("default", options.set)
-        graph = graph_of(data_of(options, recipe.data), options)
-        for name, value in check_graph(graph).items():
-            print(f"{name.replace('_', ' '):24}{readable(value)}")
+        asked = data_of(options, load_recipe("default", options.set).data)
+        print("\n".join(check_lines(read_graph(asked, **data_options(options)))))
+
+
+def check_lines(graph: Graph) -> list[str]:
+    """Return what a graph counts, what was done in reading it, and what is likely trouble."""
+    counts = check_graph(graph)
+    told = {name: value for name, value in counts.items() if value not in (None, [], {})}
+    lines = [f"{name.replace('_', ' '):24}{_counted(value)}" for name, value in told.items()]
+    lines += ["", "in reading:", *(f"- {note}" for note in graph.notes)] if graph.notes else []
+    found = trouble(graph, counts)
+    if not found:
+        return [*lines, "", "likely trouble: none found"]
+    return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in found)]
+
+
+def _counted(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 1:
+        return f"{len(value)}, the first: {_counted(value[0])}"
+    if isinstance(value, list):
+        return _counted(value[0])
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_counted(part)}" for name, part in value.items())
+    return f"{value:,}" if isinstance(value, int) else readable(value)
 
 
 def info(options: Namespace) -> None:

@@ -49,8 +49,8 @@ def train(options: Namespace) -> None:
 
 def embed(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
-    from dgb.estimator import embed_graph
     from dgb.run import folder as files
+    from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
 
     folder = Path(options.run)
@@ -63,6 +63,8 @@ def embed(options: Namespace) -> None:
     recipe = files.read_recipe(folder)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
+    if not options.graph and not recipe.data.graph:  # saved from Python, which reads no file
+        raise DGBError(f"{folder} does not say which graph it was trained on; name one")
     data = recipe.data
     if options.graph:  # read as the run's own was, from other files
         data = data_of(options, replace(data, nodes="", labels=""))

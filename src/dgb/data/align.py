@@ -66,7 +66,7 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
 def _dropped(have: Columns, want: Columns) -> tuple[str, ...]:
     known = set(want.names)
     more = [name for name in have.names if name not in known]
-    note = f"{len(more)} feature columns that the model does not know were left out: {_first(more)}"
+    note = f"columns that the model does not know were left out ({len(more)}): {_first(more)}"
     return (note,) if more else ()
 
 

@@ -3,57 +3,78 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from dgb.data.graph import Array, Features, Graph
+from dgb.data.feature_check import constant_columns, count_repeated_rows, filled_per_row
+from dgb.data.graph import Array, Graph
+from dgb.data.homophily import adjusted_homophily, edge_homophily
+
+_EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smallest
 
 
 def check_graph(graph: Graph) -> dict[str, Any]:
     """Count what matters before training: sizes, gaps, components, classes, splits, homophily."""
+    return _edge_counts(graph) | _feature_counts(graph) | _label_counts(graph)
+
+
+def _edge_counts(graph: Graph) -> dict[str, Any]:
     from scipy.sparse.csgraph import connected_components
 
-    filled = _filled_per_row(graph.x)
+    degree = np.diff(graph.adjacency.indptr)
+    components, members = connected_components(graph.adjacency, directed=False)
+    n = graph.num_nodes
     return {
         "name": graph.name,
-        "nodes": graph.num_nodes,
+        "nodes": n,
         "edges": graph.num_edges,
-        "features": graph.num_features,
-        "feature_density": float(filled.sum() / (graph.num_nodes * graph.num_features)),
-        "isolated_nodes": int((np.diff(graph.adjacency.indptr) == 0).sum()),
-        "rows_without_features": int((filled == 0).sum()),
-        "components": int(connected_components(graph.adjacency, directed=False)[0]),
-        "classes": graph.num_classes,
-        "label_balance": _label_balance(graph),
-        "unlabelled": 0 if graph.labels is None else int((graph.labels < 0).sum()),
-        "splits": [
-            {
-                "train": len(split.train),
-                "validation": len(split.validation),
-                "test": len(split.test),
-            }
-            for split in graph.splits
-        ],
-        "edge_homophily": edge_homophily(graph),
+        "density": 2 * graph.num_edges / (n * (n - 1)),
+        "degree": {
+            "min": int(degree.min()),
+            "median": float(np.median(degree)),
+            "max": int(degree.max()),
+        },
+        "isolated_nodes": int((degree == 0).sum()),
+        "components": int(components),
+        "largest_component": float(np.bincount(members).max() / n),
     }
 
 
-def edge_homophily(graph: Graph) -> float | None:
-    """Give the share of edges that join equal labels, of those whose two ends are labelled."""
-    if graph.labels is None:
-        return None
-    edges = sparse.coo_array(graph.adjacency)
-    ends = graph.labels[edges.coords[0]], graph.labels[edges.coords[1]]
-    is_known = (ends[0] >= 0) & (ends[1] >= 0)
-    return float((ends[0] == ends[1])[is_known].mean()) if is_known.any() else None
+def _feature_counts(graph: Graph) -> dict[str, Any]:
+    filled = filled_per_row(graph.x)
+    return {
+        "features": graph.num_features,
+        "feature_density": float(filled.sum() / (graph.num_nodes * graph.num_features)),
+        "rows_without_features": int((filled == 0).sum()),
+        "repeated_feature_rows": count_repeated_rows(graph.x),
+        "constant_columns": len(constant_columns(graph.x)),
+    }
 
 
-def _filled_per_row(x: Features) -> Array:
-    return np.asarray((x != 0).sum(axis=1)).ravel()
+def _label_counts(graph: Graph) -> dict[str, Any]:
+    sizes = class_sizes(graph)
+    parts = ("train", "validation", "test")
+    return {
+        "classes": graph.num_classes,
+        "label_balance": sizes,
+        "balance": _balance(np.array(list(sizes.values()))),
+        "unlabelled": 0 if graph.labels is None else int((graph.labels < 0).sum()),
+        "splits": [{part: len(getattr(split, part)) for part in parts} for split in graph.splits],
+        "edge_homophily": edge_homophily(graph),
+        "adjusted_homophily": adjusted_homophily(graph),
+    }
 
 
-def _label_balance(graph: Graph) -> dict[str, int]:
+def class_sizes(graph: Graph) -> dict[str, int]:
+    """Count the nodes of each class by its name."""
     if graph.labels is None:
         return {}
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=graph.num_classes)
     names = graph.label_names or tuple(str(label) for label in range(len(counts)))
     return {name: int(count) for name, count in zip(names, counts, strict=False)}
+
+
+def _balance(sizes: Array) -> str | None:
+    sizes = sizes[sizes > 0]
+    if len(sizes) < 2:
+        return None
+    ratio = sizes.max() / sizes.min()
+    return "even" if ratio <= _EVEN else "uneven" if ratio <= _UNEVEN else "very uneven"

@@ -47,12 +47,11 @@ def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding
     )
 
 
-def names_of(table: Any, width: int) -> Encoding | None:
-    """Return the encoding of a table's or a list's column names, None where there are none."""
-    names = getattr(table, "columns", table)
+def names_of(names: Any, width: int) -> Encoding | None:
+    """Return the encoding of as many named number columns, None where there are no names."""
     if names is None:
         return None
-    names = [str(name) for name in np.asarray(names).ravel()]
+    names = [str(name) for name in names]
     if len(names) != width:
         raise DGBError(f"{len(names)} feature names for {width} feature columns; give one for each")
     return named_columns(names)

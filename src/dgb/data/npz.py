@@ -95,7 +95,8 @@ def _count_nodes(arrays: Arrays) -> int:
     for key in ("node_ids", "y"):
         if key in arrays:
             return len(arrays[key])
-    return int(arrays["edge_index"].max(initial=-1)) + 1
+    edge_index = arrays["edge_index"]
+    return int(edge_index.max()) + 1 if edge_index.size else 0
 
 
 def _encoding_from(arrays: Arrays, width: int) -> Encoding | None:

@@ -1,11 +1,25 @@
 """The objects of other libraries that hold a graph become a Graph."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
+from dgb.data.align import align
+from dgb.data.column_names import names_of
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph, make_graph
 from dgb.data.pyg import from_pyg
 from dgb.errors import DGBError
+from dgb.recipe import Data
+from dgb.settings import make_section
+
+_DENSE = 5000  # nodes up to which a full matrix is taken: 200 MB of float64
+POSSIBLE = (
+    "a torch_geometric Data, a networkx or igraph graph, a dgb Graph, features with adjacency= an "
+    "n × n scipy sparse matrix, or a DataFrame of nodes (or None) with edges= a DataFrame"
+)
 
 
 def to_graph(
@@ -16,12 +30,56 @@ def to_graph(
     encoding: Encoding | None = None,
     **reading: Any,
 ) -> Graph:
-    """Return the Graph record of whatever `fit` takes."""
-    del edges, encoding, reading
+    """Return the Graph record of an object; `reading` takes the keys of a recipe's data section.
+
+    With a model's `encoding`, the columns come in its order and by its scales.
+    """
+    settings = make_section(Data, "data", reading)
+    if adjacency is not None and edges is not None:
+        raise DGBError("give adjacency= or edges=, not both")
+    if edges is not None:
+        return align(_from_frames(data, edges, settings, encoding), encoding)
+    if adjacency is not None:
+        return align(_from_matrix(data, adjacency), encoding)
+    return align(_from_object(data, settings, encoding), encoding)
+
+
+def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
     if isinstance(data, Graph):
         return data
-    if adjacency is not None:
-        return make_graph("graph", data, adjacency)
     if hasattr(data, "edge_index"):
-        return from_pyg(data)
-    raise DGBError("give a PyG Data, or features with adjacency= an n × n scipy sparse matrix")
+        return from_pyg(data, structure=reading.structure)
+    if hasattr(data, "nodes") and hasattr(data, "edges") and hasattr(data, "is_multigraph"):
+        from dgb.data.networks import from_networkx
+
+        return from_networkx(data, "graph", reading, encoding)
+    if hasattr(data, "vs") and hasattr(data, "es") and hasattr(data, "get_edgelist"):
+        from dgb.data.networks import from_igraph
+
+        return from_igraph(data, "graph", reading, encoding)
+    if hasattr(data, "edge_types"):
+        raise DGBError("a HeteroData has many kinds of nodes; give data.to_homogeneous()")
+    raise DGBError(f"a {type(data).__name__} is no graph; give {POSSIBLE}")
+
+
+def _from_matrix(x: Any, adjacency: Any) -> Graph:
+    if not sparse.issparse(adjacency):
+        adjacency = np.asarray(adjacency)
+        if adjacency.ndim != 2 or adjacency.dtype.kind not in "biuf":
+            raise DGBError("adjacency must be an n × n matrix of numbers; a scipy sparse one")
+        if adjacency.shape[0] > _DENSE:
+            raise DGBError(
+                f"a full adjacency of {adjacency.shape[0]} nodes; give a scipy sparse matrix, "
+                "for instance scipy.sparse.csr_array(adjacency)"
+            )
+    graph = make_graph("graph", x, adjacency)
+    names = getattr(x, "columns", None)
+    return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))
+
+
+def _from_frames(nodes: Any, edges: Any, reading: Data, encoding: Encoding | None) -> Graph:
+    from dgb.data.from_tables import graph_from_tables
+    from dgb.data.tables import table_of
+
+    node_table = None if nodes is None else table_of(nodes, "nodes")
+    return graph_from_tables("graph", table_of(edges, "edges"), node_table, None, reading, encoding)

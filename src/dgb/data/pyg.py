@@ -70,6 +70,10 @@ def _has(data: Data, key: str) -> bool:
 
 
 def _count_nodes(data: Data) -> int:
+    # PyG itself counts by x or by the edges, which end before a last node without any.
+    rows = [len(data[key]) for key in ("y", "node_ids", *_MASKS) if _has(data, key)]
+    if rows and "num_nodes" not in data:
+        return rows[0]
     with warnings.catch_warnings():
         # PyG warns where it can only count by the edges, which is all that there is then.
         warnings.simplefilter("ignore", UserWarning)

@@ -4,17 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph, make_graph
-from dgb.data.id_hash import random_signs
+from dgb.data.positions import position_features, random_walk
 from dgb.recipe import STRUCTURES
 from dgb.settings import check_names
 
-WIDTH = 256  # columns of walk and ppr
-_HOPS = 8  # of walk: a node is alike to those it reaches in one to so many steps
-_ALPHA, _ROUNDS = 0.1, 40  # of ppr: what is left after so many rounds is 0.9⁴⁰, about 1.5 %
 _BINS = 24  # of degrees, each twice as wide as the one before: the last begins at 8 million
 
 
@@ -26,11 +22,9 @@ def structural_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
     around a node look, which means the same in every graph.
     """
     check_names("kind of structural features", [kind], STRUCTURES)
-    step = random_walk(adjacency)
     if kind == "degree":
-        return _degrees(adjacency, step)
-    start = random_signs(node_ids, WIDTH)
-    return _unit_rows(_walked(step, start) if kind == "walk" else _diffused(step, start))
+        return _degrees(adjacency)
+    return position_features(adjacency, node_ids, kind)
 
 
 def with_structure(graph: Graph, kind: str) -> Graph:
@@ -53,33 +47,9 @@ def make_featured_graph(
     return with_structure(make_graph(name, nothing, edges, **parts), structure)
 
 
-def random_walk(adjacency: Any) -> Any:
-    """Return D⁻¹A; a walk that starts at an isolated node stays there."""
-    strength = np.asarray(adjacency.sum(axis=1), np.float32).ravel()
-    is_alone = strength == 0
-    step = sparse.diags_array(1 / np.where(is_alone, 1, strength)) @ adjacency
-    return sparse.csr_array(step + sparse.diags_array(is_alone * 1.0), dtype=np.float32)
-
-
-def _walked(step: Any, start: Array) -> Array:
-    # Rows of each power get length one first: else the first hops would drown the later ones.
-    total, reached = np.zeros_like(start), start
-    for _ in range(_HOPS):
-        reached = step @ reached
-        total += _unit_rows(reached)
-    return total
-
-
-def _diffused(step: Any, start: Array) -> Array:
-    reached = start
-    for _ in range(_ROUNDS):
-        reached = _ALPHA * start + (1 - _ALPHA) * (step @ reached)
-    return reached
-
-
-def _degrees(adjacency: Any, step: Any) -> Array:
-    degree = np.diff(adjacency.indptr)
-    size = np.log2(1 + degree)
+def _degrees(adjacency: Any) -> Array:
+    step = random_walk(adjacency)
+    size = np.log2(1 + np.diff(adjacency.indptr))
     bins = np.minimum(size.astype(np.int64), _BINS - 1)
     own = np.zeros((len(bins), _BINS + 1), np.float32)
     own[np.arange(len(bins)), bins] = 1
@@ -98,8 +68,3 @@ def _extremes(adjacency: Any, size: Array) -> Array:
         found[has_any, 0] = np.minimum.reduceat(sizes, starts)
         found[has_any, 1] = np.maximum.reduceat(sizes, starts)
     return found
-
-
-def _unit_rows(x: Array) -> Array:
-    length = np.linalg.norm(x, axis=1, keepdims=True)
-    return x / np.where(length == 0, 1, length)

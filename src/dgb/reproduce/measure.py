@@ -11,10 +11,10 @@ from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
 from dgb.data.reading import read_graph
-from dgb.estimator import embed_graph
 from dgb.recipe import Data, Embed, Probe
 from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
+from dgb.run.embedding import embed_graph
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe, train_encoder
 from dgb.train.journal import append_line

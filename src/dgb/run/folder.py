@@ -1,6 +1,8 @@
 """The run folder: recipe, metrics, model, embeddings and scores, each file written whole."""
 
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +10,18 @@ import numpy as np
 import torch
 
 from dgb.cookbook import load_recipe, to_toml
+from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.graph import Array
 from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
+from dgb.run.machine import dgb_version
 from dgb.train.checkpoint import read_tensors, write_tensors
 from dgb.whole_file import whole_file
 
-FORMAT = "1"  # of model.safetensors
+FORMAT = 2  # of model.safetensors; since 2, features.toml beside it says how columns are read
 RECIPE, MODEL, SCORES = "recipe.toml", "model.safetensors", "scores.json"
-EMBEDDINGS = "embeddings.parquet"
+EMBEDDINGS, FEATURES = "embeddings.parquet", "features.toml"
 
 
 def make_folder(folder: Path, recipe: Recipe) -> None:
@@ -40,12 +44,19 @@ def read_recipe(folder: Path) -> Recipe:
     """Return the recipe of a run folder."""
     if not (folder / RECIPE).exists():
         raise DGBError(f"{folder} is not a run folder: it has no {RECIPE}")
-    return load_recipe(folder / RECIPE)
+    try:
+        return load_recipe(folder / RECIPE)
+    except DGBError as error:
+        raise DGBError(
+            f"this dgb cannot read the recipe of {folder}; if a newer one wrote it, upgrade dgb "
+            f"({error})"
+        ) from None
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the online encoder, which is all that is kept of the model."""
-    write_tensors(folder / MODEL, encoder.state_dict(), {"format": FORMAT})
+    metadata = {"format": str(FORMAT), "dgb_version": dgb_version()}
+    write_tensors(folder / MODEL, encoder.state_dict(), metadata)
 
 
 def load_encoder(folder: Path, recipe: Recipe, device: torch.device) -> Encoder:
@@ -53,15 +64,47 @@ def load_encoder(folder: Path, recipe: Recipe, device: torch.device) -> Encoder:
     if not (folder / MODEL).exists():
         raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
     tensors, metadata = read_tensors(folder / MODEL)
-    if metadata.get("format") != FORMAT:
-        raise DGBError(f"{folder / MODEL} was written by another version of dgb; upgrade dgb")
+    _check_format(folder / MODEL, metadata.get("format", ""))
     try:
-        num_features = tensors["weights.0"].shape[0]
+        num_features, _ = tensors["weights.0"].shape
         encoder = Encoder(num_features, recipe.encoder, torch.Generator())
         encoder.load_state_dict(tensors)
-    except (IndexError, KeyError, RuntimeError) as error:
+    except (KeyError, RuntimeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
     return encoder.to(device)
+
+
+def _check_format(path: Path, written: str) -> None:
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
+        raise DGBError(f"{path} is no model of dgb: it does not say its format; train again")
+    if int(written) > FORMAT:
+        raise DGBError(
+            f"{path} was written by a newer dgb (format {written}, this one reads up to "
+            f"{FORMAT}); upgrade dgb"
+        )
+
+
+def save_encoding(encoding: Encoding | None, folder: Path) -> None:
+    """Write what the feature columns are called and made of; without names there is no file."""
+    import tomli_w
+
+    if encoding is None:
+        (folder / FEATURES).unlink(missing_ok=True)  # of a model that was here before
+    else:
+        write_text(folder / FEATURES, tomli_w.dumps(plain_encoding(encoding)))
+
+
+def read_encoding(folder: Path) -> Encoding | None:
+    """Return what the feature columns of a run are called, None where they have no names."""
+    path = folder / FEATURES
+    if not path.exists():
+        return None
+    try:
+        return encoding_from(tomllib.loads(path.read_text("utf-8")))
+    except DGBError as error:
+        raise DGBError(f"{path}: {error}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DGBError(f"cannot read {path}: {error}; train the run again") from None
 
 
 def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:

@@ -40,9 +40,14 @@ def generators(seed: int, device: torch.device) -> tuple[torch.Generator, torch.
     return weights, torch.Generator(device).manual_seed(int(for_masks))
 
 
+def dgb_version() -> str:
+    """Return the version of this package."""
+    return version("deep-graph-bootstrapping")
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python, this package and what its numbers depend on."""
-    found = {"python": platform.python_version(), "dgb": version("deep-graph-bootstrapping")}
+    found = {"python": platform.python_version(), "dgb": dgb_version()}
     return found | {name: version(name) for name in PACKAGES}
 
 

@@ -106,6 +106,7 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
         say(f"no scores: {reason}")
     trained = train_encoder(graph, recipe, folder)
     z = trained.embeddings()
+    files.save_encoding(graph.encoding, folder)
     files.save_encoder(trained.encoder, folder)
     files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
     scores = describe(graph, recipe) | {

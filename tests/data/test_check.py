@@ -1,0 +1,151 @@
+"""What a graph counts, and what about it is likely trouble."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dgb.commands.data import check_lines
+from dgb.data.check import check_graph
+from dgb.data.column_names import named_columns
+from dgb.data.feature_check import count_repeated_rows
+from dgb.data.graph import Graph, make_graph
+from dgb.data.homophily import adjusted_homophily
+from dgb.data.structure import with_structure
+from dgb.data.trouble import trouble
+
+
+def ring(num_nodes: int, **parts: Any) -> Graph:
+    """Return a ring of nodes, half of each of two classes side by side, with sound features."""
+    places = np.arange(num_nodes)
+    edges = sparse.coo_array((np.ones(num_nodes), (places, np.roll(places, 1))))
+    x = np.random.default_rng(0).random((num_nodes, 4))
+    labels = (places >= num_nodes // 2).astype(int)
+    whole: dict[str, Any] = {"x": x, "edges": edges, "labels": labels} | parts
+    return make_graph("ring", whole.pop("x"), whole.pop("edges"), **whole)
+
+
+def test_counts_of_edges() -> None:
+    counts = check_graph(ring(40))
+    assert counts["density"] == pytest.approx(40 / (40 * 39 / 2))
+    assert counts["degree"] == {"min": 2, "median": 2.0, "max": 2}
+    assert (counts["components"], counts["largest_component"]) == (1, 1.0)
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_counts_of_features(is_sparse: bool) -> None:
+    x = np.array(
+        [[1, 0, 5, 0], [1, 2, 5, 0], [1, 0, 5, -0.0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 2, 5, 0]]
+    )
+    rows = sparse.csr_array(x) if is_sparse else x
+    graph = make_graph("toy", rows, sparse.coo_array((6, 6)))
+    counts = check_graph(graph)
+    assert counts["repeated_feature_rows"] == 2  # rows 2 and 5; the empty ones count elsewhere
+    assert counts["rows_without_features"] == 2
+    assert counts["constant_columns"] == 1
+    assert check_graph(make_graph("t", rows[:3], sparse.coo_array((3, 3))))["constant_columns"] == 3
+
+
+def test_rows_of_the_same_numbers_in_other_columns_are_not_repeated() -> None:
+    x = np.kron(np.eye(500), [1.0, 2.0]).astype(np.float32)
+    assert count_repeated_rows(x) == 0
+    assert count_repeated_rows(np.vstack([x, x[::-1]])) == 500
+    assert count_repeated_rows(sparse.csr_array(np.vstack([x, x[::-1]]))) == 500
+
+
+@pytest.mark.parametrize(
+    ("sizes", "word"),
+    [((10, 10), "even"), ((10, 50), "uneven"), ((10, 200), "very uneven"), ((10,), None)],
+)
+def test_balance_of_classes(sizes: tuple[int, ...], word: str | None) -> None:
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    assert check_graph(ring(len(labels), labels=labels))["balance"] == word
+
+
+def test_homophily_is_adjusted_for_chance() -> None:
+    # By hand: 40 edges, 38 within; both classes have half of all ends, so chance is 0.5.
+    assert adjusted_homophily(ring(40)) == pytest.approx((38 / 40 - 0.5) / 0.5)
+    assert adjusted_homophily(ring(40, labels=np.arange(40) % 2)) == pytest.approx(-1)
+    assert adjusted_homophily(ring(40, labels=np.zeros(40, int))) is None
+    assert adjusted_homophily(ring(40, labels=None)) is None
+
+
+def test_homophily_of_an_uneven_but_random_labelling_is_about_zero() -> None:
+    rng = np.random.default_rng(0)
+    graph = ring(20_000, labels=(rng.random(20_000) < 0.1).astype(int))
+    counts = check_graph(graph)
+    assert counts["edge_homophily"] > 0.8  # which looks like much, and is chance
+    assert abs(counts["adjusted_homophily"]) < 0.05
+
+
+def test_a_sound_graph_has_no_trouble() -> None:
+    assert trouble(ring(40)) == []
+    assert trouble(ring(40, labels=None)) == []
+
+
+def halves(num_nodes: int) -> sparse.coo_array:
+    half = ring(num_nodes // 2).adjacency
+    return sparse.coo_array(sparse.block_diag([half, half]))
+
+
+def some_alone() -> sparse.coo_array:
+    return sparse.coo_array(sparse.block_diag([ring(38).adjacency, np.zeros((2, 2))]))
+
+
+X = np.random.default_rng(1).random((40, 4))
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"edges": some_alone()}, ["2 nodes (5%) have no edge", "add their edges"]),
+        ({"edges": halves(40)}, ["2 components", "50% of the nodes", "spelt alike"]),
+        ({"x": X * (np.arange(40) > 3)[:, None]}, ["4 nodes (10%)", "all zero", "fill in"]),
+        ({"x": X * [1, 900, 1, 1]}, ["Column number 2", "100%", "data.normalise=none"]),
+        ({"x": X[:, :1]}, ["Column number 1", "100%"]),
+        ({"x": X * [1, 1, 0, 1]}, ["(1 of 4: number 3)", "leave them out"]),
+        ({"labels": np.zeros(40, int)}, ["one class", "labels that differ"]),
+        ({"labels": (np.arange(40) > 36).astype(int)}, ["1 of 2 classes", "1 (3)", "join them"]),
+        (
+            {"labels": np.arange(40) % 2},
+            ["adjusted homophily -1.00", "wrong tool", "dgb compare GRAPH --methods dgb,raw"],
+        ),
+    ],
+)
+def test_each_trouble_has_its_sentence(parts: dict[str, Any], words: list[str]) -> None:
+    sentences = trouble(ring(40, **parts))
+    assert len(sentences) == 1
+    for word in words:
+        assert word in sentences[0]
+
+
+def test_columns_in_trouble_are_called_by_their_names() -> None:
+    names = named_columns([f"c{i}" for i in range(9)])
+    x = np.ones((40, 9)) * [1, 1, 1, 1, 1, 1, 1, 1, 0]
+    x[:, 8] = np.arange(40) * 1000
+    loud, constant = trouble(replace(ring(40, x=x), encoding=names))
+    assert "Column c8 makes up 100%" in loud
+    assert "8 of 9: c0, c1, c2, c3, c4 and 3 more" in constant
+
+
+def test_a_graph_without_features_is_told_so_and_no_more() -> None:
+    sentences = trouble(with_structure(ring(40), "degree"))  # where many columns are constant
+    assert len(sentences) == 1
+    assert "no features" in sentences[0]
+    assert "data.nodes" in sentences[0]
+
+
+def test_check_prints_counts_notes_and_trouble() -> None:
+    text = "\n".join(
+        check_lines(replace(ring(4000, x=np.ones((4000, 2))), notes=("one edge lost",)))
+    )
+    assert "nodes                   4,000\n" in text
+    assert "degree                  min 2, median 2, max 2\n" in text
+    assert "splits" not in text
+    assert "in reading:\n- one edge lost\n" in text
+    assert "likely trouble:\n- Columns that hold one number" in text
+    sound = "\n".join(check_lines(ring(40)))
+    assert sound.endswith("likely trouble: none found")
+    assert "in reading" not in sound
