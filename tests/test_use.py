@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dgb.commands.training import evaluate
+from dgb.cli import main
 from dgb.commands.use import cluster, neighbors
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Array, Graph
@@ -207,9 +207,10 @@ def test_evaluate_has_three_tasks(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_npz(tmp_path / "blocks.npz", blocks)
-    options = {"recipe": None, "set": SMALL, "seed": None, "data_folder": None, "offline": True}
     source, out = str(tmp_path / "blocks.npz"), str(tmp_path / "out")
-    evaluate(Namespace(graph=source, out=out, runs=1, task=task, **options))
+    settings = [word for setting in SMALL for word in ("--set", setting)]
+    given = ["evaluate", source, "--task", task, "--runs", "1", "--out", out, *settings]
+    assert main(given) == 0
     printed = capsys.readouterr().out
     assert all(word in printed for word in words)
     assert ("validation" in printed) == (task != "cluster")

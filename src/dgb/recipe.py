@@ -20,7 +20,7 @@ class Data:
     nodes: str = setting("", "file of node rows, where the graph is a file of edges")
     labels: str = setting("", "file of ids, labels and splits, where the node rows have none")
     id: str = setting("", "id column of nodes and labels (default: id, node_id, node or the first)")
-    label: str = setting("", "label column (default: label, class or y)")
+    label: str = setting("", "label column (default: label, class, y or target)")
     split: str = setting("", "column of train, validation and test (default: split)")
     weight: str = setting("", "weight column of edges (default: weight, or a third one of numbers)")
     drop: str = setting("", "columns of nodes that are no features, separated by commas")

@@ -83,7 +83,7 @@ def evaluate(options: Namespace) -> None:
     recipe = recipe_of(options)
     graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
-    task = getattr(options, "task", "classify")
+    task = options.task
     print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if task == "links":
         path = folder / links.FILE

@@ -1,7 +1,6 @@
 """The verbs that use embeddings: the nearest nodes of a node, and groups of nodes."""
 
 import csv
-import difflib
 import json
 from argparse import Namespace
 from pathlib import Path
@@ -14,11 +13,13 @@ if TYPE_CHECKING:
     from dgb.data.graph import Array
 
 CENTRAL = 5  # nodes that stand for a cluster
-SEARCHED = 20_000  # ids among which one like a mistyped one is looked for
 
 
 def neighbors(options: Namespace) -> None:
     """Print the nearest nodes of the nodes asked for, by cosine."""
+    import numpy as np
+
+    from dgb.data.find_nodes import find_nodes
     from dgb.evaluate.neighbours import nearest
     from dgb.run import folder as files
 
@@ -28,7 +29,7 @@ def neighbors(options: Namespace) -> None:
     files.read_recipe(folder)
     path = Path(options.vectors or folder / files.EMBEDDINGS)
     ids, z = files.read_embeddings(path)
-    rows = find_nodes(ids, options.nodes, path)
+    rows = find_nodes(ids, np.array(options.nodes))
     positions, similarities = nearest(z, rows, options.k)
     # Vectors of another file may be of another graph, whose ids only look the same.
     labels = {} if options.vectors else _labels(folder)
@@ -68,20 +69,6 @@ def cluster(options: Namespace) -> None:
     print(f"cluster of every node: {out}")
 
 
-def find_nodes(ids: "Array", wanted: list[str], path: Path) -> "Array":
-    """Return the positions of ids given as text; an unknown one is told with those most like it."""
-    import numpy as np
-
-    texts = np.asarray(np.frompyfunc(str, 1, 1)(ids))
-    rows = []
-    for text in wanted:
-        places = np.flatnonzero(texts == text)
-        if len(places) == 0:
-            raise DGBError(f"no node {text!r} in {path}; {_like(text, texts)}")
-        rows.append(places[0])
-    return np.array(rows, dtype=np.int64)
-
-
 def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
     """Write the columns node_id and cluster as CSV or Parquet, by the name of the file."""
     import pyarrow as pa
@@ -105,12 +92,6 @@ def _checked_out(out: str | None, folder: Path) -> Path:
     if path.suffix not in (".csv", ".parquet") or not path.parent.is_dir():
         raise DGBError(f"--out must be a .csv or .parquet file in a folder that exists, not {out}")
     return path
-
-
-def _like(text: str, texts: "Array") -> str:
-    some = texts[:: max(len(texts) // SEARCHED, 1)].tolist()
-    near = difflib.get_close_matches(text, some, n=3) or [t for t in some if t.startswith(text)][:3]
-    return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(some[:3])}"
 
 
 def _labels(folder: Path) -> dict[Any, str]:

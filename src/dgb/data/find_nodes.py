@@ -1,5 +1,6 @@
 """Find nodes by their ids."""
 
+import difflib
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from dgb.data.graph import Array
 from dgb.data.ids import find_positions
 from dgb.errors import DGBError
+
+SEARCHED = 20_000  # ids that are looked through for one like an unknown id
 
 
 def find_nodes(node_ids: Array, wanted: Array) -> Array:
@@ -20,11 +23,16 @@ def find_nodes(node_ids: Array, wanted: Array) -> Array:
     if (found < 0).any():
         unknown = wanted[found < 0].tolist()
         more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-        raise DGBError(
-            f"the graph has no node {', '.join(map(repr, unknown[:5]))}{more}; "
-            f"its ids are such as {', '.join(map(repr, node_ids[:3].tolist()))}"
-        )
+        names = ", ".join(map(repr, unknown[:5]))
+        raise DGBError(f"there is no node {names}{more}; {_like(str(unknown[0]), node_ids)}")
     return found
+
+
+def _like(text: str, node_ids: Array) -> str:
+    step = max(len(node_ids) // SEARCHED, 1)
+    some = [str(node) for node in node_ids[::step].tolist()]
+    near = difflib.get_close_matches(text, some, n=3) or [t for t in some if t.startswith(text)][:3]
+    return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(some[:3])}"
 
 
 def _cells(ids: Array) -> Any:
