@@ -160,7 +160,7 @@ def test_graphml_keeps_ids_and_attributes(tmp_path: Path) -> None:
     assert graph.encoding is not None
     assert graph.encoding.feature_names() == ["size", "field=art", "field=maths"]
     rows = graph.x.toarray() if sparse.issparse(graph.x) else graph.x
-    np.testing.assert_allclose(rows, [[0.5, 0, 1], [0.25, 1, 0], [1, 1, 0]])
+    np.testing.assert_allclose(rows, np.array([[0.5, 0, 1], [0.25, 1, 0], [1, 1, 0]]))
 
 
 def test_a_data_of_pyg_is_read_whole(tmp_path: Path) -> None:
