@@ -36,7 +36,8 @@ def test_train_writes_a_whole_run_folder(
     run = tmp_path / "run"
     assert main(["train", graph_file, "--out", str(run), *SMALL, "--set", "embed.npy=true"]) == 0
     files = {"recipe.toml", "metrics.jsonl", "model.safetensors", "scores.json"}
-    assert {f.name for f in run.iterdir()} == files | {"embeddings.parquet", "embeddings.npy"}
+    files |= {"embeddings.parquet", "embeddings.npy", "map.parquet"}
+    assert {f.name for f in run.iterdir()} == files
     ids, z = vectors(run / "embeddings.parquet")
     assert ids == list(blocks.node_ids) and z.shape == (90, 8)
     np.testing.assert_array_equal(np.load(run / "embeddings.npy"), z)

@@ -1,6 +1,7 @@
 """Columns of a table to columns of x, and the same columns for another table."""
 
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import tomli_w
 from scipy import sparse
 
 from dgb.data.encoding import Column, Encoding, encoding_from, plain_encoding
@@ -51,8 +53,8 @@ def test_other_numbers_are_standardised() -> None:
     assert dense(graph)[:, 0].mean() == pytest.approx(0, abs=1e-6)
     assert dense(graph)[:, 0].std() == pytest.approx(1)
     assert dense(graph)[:, 1].tolist() == [0] * 4
-    (column, _) = columns_of(graph)
-    assert (column.shift, column.scale) == (30, pytest.approx(math.sqrt(350)))
+    assert columns_of(graph)[0].shift == 30
+    assert columns_of(graph)[0].scale == pytest.approx(math.sqrt(350))
 
 
 def test_mostly_zeros_stay_zeros_and_sparse() -> None:
@@ -88,7 +90,7 @@ def test_typed_booleans_and_dates() -> None:
     assert dense(graph_of(table_of(frame, "nodes"))).tolist() == [[1, 1, 0.5], [0, 0.25, 0]]
 
 
-@pytest.mark.parametrize("cell", ["", "NaN", "inf", "n/a", '"1,5"', "1e999"])
+@pytest.mark.parametrize("cell", ["", "NaN", "inf", "n/a", '"1,5"', "1e999", "1e300"])
 def test_cells_that_are_no_numbers_are_told_with_their_line(tmp_path: Path, cell: str) -> None:
     message = r"cells of 'age' that are no finite numbers, 1 of 4: nodes\.csv:4: age is .*drop=age"
     with pytest.raises(DGBError, match=message):
@@ -102,9 +104,16 @@ def test_five_faults_are_told_and_the_others_counted(tmp_path: Path) -> None:
     assert from_text(tmp_path, f"id,age,f\n{rows.replace(chr(10), ',1' + chr(10))}", drop="age")
 
 
-def test_a_slip_among_dates_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DGBError, match=r"nodes\.csv:3: day is '2020-1-2'"):
-        from_text(tmp_path, "id,day\na,2020-01-01\nb,2020-1-2\nc,2020-01-03\n")
+@pytest.mark.parametrize("slip", ["2020-1-2", "2020-13-01", "soon"])
+def test_a_slip_among_dates_is_told(tmp_path: Path, slip: str) -> None:
+    with pytest.raises(DGBError, match=rf"nodes\.csv:3: day is '{slip}'"):
+        from_text(tmp_path, f"id,day\na,2020-01-01\nb,{slip}\nc,2020-01-03\n")
+
+
+def test_moments_with_and_without_a_zone(tmp_path: Path) -> None:
+    cells = ("1970-01-01T12:00:00Z", "1970-01-01T12:00:00+06:00", "1970-01-01")
+    some = from_text(tmp_path, "id,t\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
+    assert dense(some)[:, 0].tolist() == [0.5, 0.25, 0]
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
@@ -207,6 +216,25 @@ def test_an_encoding_survives_a_file() -> None:
     encoding = graph_of(MIXED).encoding
     assert encoding is not None
     assert encoding_from(plain_encoding(encoding)) == encoding
+    as_file = tomllib.loads(tomli_w.dumps(plain_encoding(encoding)))
+    assert encoding_from(as_file) == encoding
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"name": "a", "scale": 0.0}, "column 'a' is damaged"),
+        ({"name": "a", "shift": "much"}, "column 'a' is damaged"),
+        ({"name": "a", "shift": math.nan}, "column 'a' is damaged"),
+        ({"name": "a", "kind": "category", "levels": [1]}, "column 'a' is damaged"),
+        ({"name": "a", "kind": "picture"}, "upgrade dgb"),
+        ({"name": "a", "colour": "red"}, "not a description"),
+        ({"shift": 1.0}, "not a description"),
+    ],
+)
+def test_a_damaged_encoding_is_refused(column: dict[str, Any], message: str) -> None:
+    with pytest.raises(DGBError, match=message):
+        encoding_from({"structure": "", "columns": [column]})
 
 
 def test_columns_in_another_order_give_equal_rows() -> None:

@@ -195,3 +195,33 @@ def test_rows_without_features_get_those_of_the_edges(tmp_path: Path) -> None:
     assert (graph.encoding.structure, graph.encoding.columns) == ("degree", ())
     assert graph.x.shape[0] == 2
     assert "made of the edges" in graph.notes[-1]
+
+
+def test_a_label_that_names_each_node_is_no_class(tmp_path: Path) -> None:
+    rows = "".join(f"{i},person {i},{i % 2}\n" for i in range(30))
+    gephi = f"Id,Label,group\n{rows}"
+    assert graph_of(tmp_path, gephi).labels is None
+    assert len(graph_of(tmp_path, gephi, label="Label").label_names) == 30
+
+
+def test_labels_without_a_row_of_names_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DGBError, match=r"labels\.csv:1: starts with the node 'a'"):
+        graph_of(tmp_path, "id,f\na,1\nb,0\n", "a,x\nb,y\n")
+
+
+def test_empty_labels_are_none(tmp_path: Path) -> None:
+    assert graph_of(tmp_path, "id,f,label\na,1,\nb,0,\n").labels is None
+
+
+def test_the_row_numbers_that_pandas_writes_are_no_feature(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, ",id,f\n0,a,1\n1,b,0\n")
+    assert names_of(graph) == ["f"]
+    assert "nodes.csv: a column that only counts the rows is not used" in graph.notes
+
+
+@pytest.mark.parametrize("key", ["label", "split"])
+def test_lists_are_neither_labels_nor_splits(key: str) -> None:
+    nodes = table_of({"id": [1, 2], "f": [1, 0], key: [[1], [2]]}, "nodes")
+    edges = table_of({"source": [1], "target": [2]}, "edges")
+    with pytest.raises(DGBError, match="which cannot be used"):
+        graph_from_tables("g", edges, nodes, None, Data())

@@ -4,5 +4,17 @@ from dgb.commands.compare import compare
 from dgb.commands.data import data, info
 from dgb.commands.results import reproduce, tune
 from dgb.commands.training import embed, evaluate, train
+from dgb.commands.use import cluster, neighbors
 
-__all__ = ["compare", "data", "embed", "evaluate", "info", "reproduce", "train", "tune"]
+__all__ = [
+    "cluster",
+    "compare",
+    "data",
+    "embed",
+    "evaluate",
+    "info",
+    "neighbors",
+    "reproduce",
+    "train",
+    "tune",
+]

@@ -75,13 +75,23 @@ def embed(options: Namespace) -> None:
 
 
 def evaluate(options: Namespace) -> None:
-    """Train N times and print mean ± std over the trainings."""
-    from dgb.run.repeat import FILE, evaluate_runs, scores_table
+    """Train N times and print mean ± std over the trainings, for one of three tasks."""
+    from dgb.run import links, repeat
 
     recipe = recipe_of(options)
     graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
+    task = getattr(options, "task", "classify")
     print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
-    lines = evaluate_runs(graph, recipe, options.runs, folder)
-    print(f"\n{scores_table(lines)}\n\nmean ± std over {len(lines)} independent trainings")
-    print(f"every training: {folder / FILE}")
+    if task == "links":
+        path = folder / links.FILE
+        lines = links.evaluate_links(graph, recipe, options.runs, folder)
+        table = links.links_table(lines)
+    else:
+        path = folder / repeat.FILE
+        lines = repeat.evaluate_runs(graph, recipe, options.runs, folder)
+        is_cluster = task == "cluster"
+        columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
+        table = repeat.scores_table(lines, columns)
+    print(f"\n{table}\n\nmean ± std over {len(lines)} independent trainings")
+    print(f"every training: {path}")

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 
 from dgb.data.graph import Array
-from dgb.data.tables import Table
+from dgb.data.tables import Cells, Table
 from dgb.errors import DGBError
 
 _TOLD = 5
@@ -41,6 +41,19 @@ def tell_cells(table: Table, rows: Array, name: str) -> str:
     cells = table.content.column(name)
     held = [cells[int(row)].as_py() for row in rows[:_TOLD]]
     return tell(table, rows, [f"{name} is {'empty' if c is None else repr(c)}" for c in held])
+
+
+def text_cells(table: Table, name: str, advice: str) -> Cells:
+    """Return a column as text, refusing lists and the like with an advice."""
+    import pyarrow as pa
+
+    cells = table.content.column(name)
+    try:
+        return cells.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DGBError(
+            f"{table.source}: column {name!r} holds {cells.type}, which cannot be used; {advice}"
+        ) from None
 
 
 def _no_column(table: Table, asked: str, key: str) -> DGBError:

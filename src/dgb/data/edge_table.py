@@ -8,7 +8,7 @@ from dgb.data.columns import find_column, tell, tell_cells
 from dgb.data.edge_names import find_ends, first_row, starts_with_names
 from dgb.data.graph import Array
 from dgb.data.ids import as_integers, find_positions, id_cells
-from dgb.data.numbers import parse_numbers
+from dgb.data.numbers import number_cells
 from dgb.data.tables import Cells, Table, is_text
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -90,7 +90,7 @@ def _weight_column(table: Table, ends: tuple[str, ...], reading: Data) -> str | 
     if name or table.has_names or table.content.num_columns < 3:
         return name
     third = next(other for other in table.names if other not in ends)
-    return third if parse_numbers(table, third) is not None else None
+    return third if number_cells(table.content.column(third)) is not None else None
 
 
 def _note_columns(
@@ -106,7 +106,7 @@ def _note_columns(
 def _weights(table: Table, name: str | None) -> Array:
     if name is None:
         return np.ones(table.content.num_rows, np.float32)
-    values = parse_numbers(table, name)
+    values = number_cells(table.content.column(name))
     values = np.full(table.content.num_rows, np.nan) if values is None else values
     with np.errstate(over="ignore"):
         weight = values.astype(np.float32)

@@ -1,5 +1,6 @@
 """What the feature columns are called and made of, so that another table is read the same way."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,7 +19,7 @@ class Column:
     shift: float = 0.0  # number: (value - shift) / scale
     scale: float = 1.0
     levels: tuple[str, ...] = ()  # category: a column of zeros and ones for each
-    width: int = 0  # words: as many columns, to which words are hashed
+    width: int = 0  # words: columns that they are hashed to; number: length of a vector, 0 for one
 
     def names(self) -> list[str]:
         """Return the names of the feature columns that this column becomes."""
@@ -61,4 +62,14 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
         raise DGBError(f"not a description of feature columns ({error})") from None
     if any(column.kind not in KINDS for column in columns):
         raise DGBError(f"a feature column must be one of {', '.join(KINDS)}; upgrade dgb")
+    for column in columns:
+        if not _is_sound(column):
+            raise DGBError(f"the description of column {column.name!r} is damaged; train again")
     return encoding
+
+
+def _is_sound(column: Column) -> bool:
+    numbers = (column.shift, column.scale, column.width)
+    are_numbers = all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
+    are_texts = all(isinstance(text, str) for text in (column.name, *column.levels))
+    return are_texts and are_numbers and column.scale != 0 and column.width >= 0

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dgb.data.columns import tell_cells
+from dgb.data.columns import tell_cells, text_cells
 from dgb.data.encode_columns import Part, encode_numbers, encode_text, join_parts
 from dgb.data.encoding import Column, Encoding
 from dgb.data.graph import Array, Features
 from dgb.data.learn_columns import Values, learn_column
-from dgb.data.numbers import is_list, read_numbers, read_vectors
-from dgb.data.tables import Cells, Table
+from dgb.data.numbers import read_numbers
+from dgb.data.tables import Table
+from dgb.data.vectors import is_list, read_vectors
 from dgb.errors import DGBError
 
 
@@ -34,13 +35,14 @@ def encode_features(
 ) -> Features:
     """Return x in the columns that a run has learned, found by their names."""
     wanted = [column.name for column in encoding.columns]
-    missing = [name for name in wanted if name not in table.names]
+    present, known = set(table.names), set(wanted)
+    missing = [name for name in wanted if name not in present]
     if missing:
         raise DGBError(
             f"{table.source} lacks {len(missing)} of the {len(wanted)} columns that the run was "
             f"trained on: {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}; add them"
         )
-    extra = [name for name in names if name not in wanted]
+    extra = [name for name in names if name not in known]
     if extra:
         notes.append(f"{table.source}: columns that the run does not know: {_some(extra)}")
     parts = []
@@ -61,7 +63,7 @@ def _encoded(table: Table, column: Column, values: Values, notes: list[str]) -> 
 def _values_for(table: Table, column: Column) -> Values:
     cells = table.content.column(column.name)
     if column.kind != "number":
-        return _as_text(cells)
+        return text_cells(table, column.name, "the run was trained on text there")
     if is_list(cells) != (column.width > 0):
         raise _other_form(table, column)
     if column.width:
@@ -83,12 +85,6 @@ def _numbers(table: Table, name: str) -> Array:
     return values
 
 
-def _as_text(cells: Cells) -> Cells:
-    import pyarrow as pa
-
-    return cells.cast(pa.large_string())
-
-
 def _other_form(table: Table, column: Column) -> DGBError:
     wanted = f"lists of {column.width} numbers" if column.width else "a number a row"
     kind = table.content.column(column.name).type
@@ -97,10 +93,11 @@ def _other_form(table: Table, column: Column) -> DGBError:
 
 def _filled(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
     rows = table.content.num_rows
-    empty = [name for name in names if table.content.column(name).null_count == rows]
+    is_empty = {name: table.content.column(name).null_count == rows for name in names}
+    empty = [name for name in names if is_empty[name]]
     if empty:
         notes.append(f"{table.source}: columns without any value are not used: {_some(empty)}")
-    return [name for name in names if name not in empty]
+    return [name for name in names if not is_empty[name]]
 
 
 def _note_text(table: Table, names: Sequence[str], columns: list[Column], notes: list[str]) -> None:

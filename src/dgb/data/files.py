@@ -77,7 +77,7 @@ def _only_file(folder: Path, what: str) -> Path | None:
     found = [
         path
         for path in sorted(folder.iterdir())
-        if path.name.split(".")[0].lower() == what and path.name.lower().endswith(GRAPH_SUFFIXES)
+        if path.name.split(".")[0].lower() == what and path.is_file()
     ]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
@@ -90,8 +90,8 @@ def _refuse_missing(path: Path) -> None:
         return
     if not path.parent.is_dir():
         raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; mend the path")
-    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {_listed(path.parent)}"
+    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {_listed(path.parent)}"
     raise DGBError(f"{path} does not exist; {hint}")
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dgb.data.columns import tell_cells
+from dgb.data.columns import tell_cells, text_cells
 from dgb.data.graph import Array
 from dgb.data.tables import Cells, Table, is_text
 from dgb.errors import DGBError
@@ -33,7 +33,7 @@ def id_cells(table: Table, name: str) -> Cells:
     try:
         return cells.cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return _as_text(table, name)
+        return text_cells(table, name, "give ids that are integers or text")
 
 
 def find_positions(cells: Cells, ids: Cells) -> Array:
@@ -73,19 +73,6 @@ def repeated_rows(ids: Cells) -> Array:
     is_again = np.ones(len(ids), dtype=bool)
     is_again[first] = False
     return np.flatnonzero(is_again)
-
-
-def _as_text(table: Table, name: str) -> Cells:
-    import pyarrow as pa
-
-    cells = table.content.column(name)
-    try:
-        return cells.cast(pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DGBError(
-            f"{table.source}: column {name!r} holds {cells.type}, not ids; "
-            "choose another with --set data.id=COLUMN"
-        ) from None
 
 
 def _whole_array(ids: Cells) -> Cells:

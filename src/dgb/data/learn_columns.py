@@ -4,8 +4,9 @@ import numpy as np
 
 from dgb.data.encoding import Column
 from dgb.data.graph import Array
-from dgb.data.numbers import is_list, read_numbers, read_vectors
+from dgb.data.numbers import read_numbers
 from dgb.data.tables import Cells, Table
+from dgb.data.vectors import is_list, read_vectors
 
 WORDS = 256  # columns that words are hashed to
 _FEW, _MOST, _SHARE = 20, 200, 0.05  # levels of a category: always, at most, of the nodes

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dgb.data.columns import find_column, tell_cells
+from dgb.data.columns import find_column, tell_cells, text_cells
 from dgb.data.graph import Array, Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables import Cells, Table
+from dgb.data.tables import Cells, Table, is_text
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
 _USUAL = ("label", "class", "y", "target")
+_FEW = 20  # nodes, which may all be of different classes
 _PARTS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 
 
@@ -34,16 +35,15 @@ def find_labels(table: Table, reading: Data, features: Collection[str] = ()) -> 
     is_map = "x" in [name.lower() for name in table.names]
     usual = [name for name in _USUAL if not (is_map and name == "y")]
     label = find_column(table, reading.label, usual, "data.label")
+    if label and not reading.label and (label in features or _names_each(table, label)):
+        label = None
     split = find_column(table, reading.split, ("split",), "data.split")
-    return LabelColumns(
-        label if reading.label or label not in features else None,
-        split if reading.split or split not in features else None,
-    )
+    return LabelColumns(label, split if reading.split or split not in features else None)
 
 
 def read_labels(
     table: Table, name: str, nodes: Array, num_nodes: int, notes: list[str]
-) -> tuple[Array, tuple[str, ...]]:
+) -> tuple[Array | None, tuple[str, ...]]:
     """Return a class for every node, -1 where its cell is empty, and the names of the classes."""
     from pyarrow import compute
 
@@ -51,6 +51,8 @@ def read_labels(
     classes = compute.unique(cells.drop_null())
     classes = classes.take(compute.sort_indices(classes))
     names = tuple(str(value) for value in classes.to_pylist())
+    if not names:
+        return None, ()
     labels = np.full(num_nodes, -1, np.int64)
     labels[nodes] = find_positions(cells, classes)
     labels[nodes[np.asarray(cells.is_null().to_numpy())]] = -1
@@ -65,7 +67,7 @@ def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
     import pyarrow as pa
     from pyarrow import compute
 
-    cells = table.content.column(name).cast(pa.large_string())
+    cells = text_cells(table, name, "choose another with --set data.split=COLUMN")
     known = pa.array(list(_PARTS), pa.large_string())
     found = find_positions(compute.utf8_lower(compute.utf8_trim_whitespace(cells)), known)
     rows = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))
@@ -81,19 +83,20 @@ def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
     return (Split(*(np.sort(nodes[part == number]) for number in range(3))),)
 
 
-def _label_text(table: Table, name: str) -> Cells:
-    import pyarrow as pa
-    from pyarrow import compute, types
+def _names_each(table: Table, name: str) -> bool:
+    # Gephi calls the display name of a node its label.
+    from pyarrow import compute
 
     cells = table.content.column(name)
-    if types.is_floating(cells.type):
-        cells = compute.if_else(compute.is_nan(cells), None, cells)
-    try:
-        text = cells.cast(pa.large_string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DGBError(
-            f"{table.source}: column {name!r} holds {cells.type}, not labels; "
-            "choose another with --set data.label=COLUMN"
-        ) from None
+    filled = len(cells) - cells.null_count
+    return is_text(cells) and filled > _FEW and compute.count_distinct(cells).as_py() == filled
+
+
+def _label_text(table: Table, name: str) -> Cells:
+    from pyarrow import compute, types
+
+    text = text_cells(table, name, "choose another with --set data.label=COLUMN")
+    if types.is_floating(table.content.column(name).type):
+        text = compute.if_else(compute.equal(text, "nan"), None, text)
     # pandas writes integers with a gap among them as 1.0, 2.0.
     return compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")

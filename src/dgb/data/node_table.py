@@ -11,6 +11,7 @@ from dgb.errors import DGBError
 from dgb.recipe import Data
 
 _IDS = ("id", "node_id", "node")
+_INDEX = ("", "Unnamed: 0")  # what pandas calls the numbers of rows that it has written
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,10 @@ def read_nodes(
     labels = find_labels(without(table, [id_name]), reading, run)
     taken = {id_name, *labels.names()}
     features = [name for name in table.names if name not in taken]
-    return NodeRows(table, ids, labels, features)
+    kept = [name for name in features if name not in _INDEX]
+    if len(kept) < len(features):
+        notes.append(f"{table.source}: a column that only counts the rows is not used")
+    return NodeRows(table, ids, labels, kept)
 
 
 def id_column(table: Table, reading: Data, notes: list[str]) -> str:

@@ -1,22 +1,29 @@
-"""Cells as numbers: text that reads as numbers, booleans or dates, typed columns, vectors."""
+"""Cells as numbers: text that reads as numbers, booleans or dates, and typed columns."""
+
+from datetime import UTC, datetime
 
 import numpy as np
 
-from dgb.data.columns import tell, tell_cells
+from dgb.data.columns import tell_cells
 from dgb.data.graph import Array
 from dgb.data.tables import NUMBER, Cells, Table, is_text
 from dgb.errors import DGBError
 
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _DAY = 86_400_000_000  # microseconds
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def read_numbers(table: Table, name: str) -> Array | None:
     """Return a column as float64, None where it holds text; faults are refused by their line."""
-    values = parse_numbers(table, name)
+    cells = table.content.column(name)
+    values = number_cells(cells)
+    values = _other_numbers(cells) if values is None else values
     if values is None:
+        if not is_text(cells):
+            raise no_feature(table, name)
         return None
-    rows = np.flatnonzero(~np.isfinite(values))
+    rows = np.flatnonzero(~(np.abs(values) <= _LARGEST))
     if len(rows):
         raise DGBError(
             f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
@@ -26,92 +33,53 @@ def read_numbers(table: Table, name: str) -> Array | None:
     return values
 
 
-def parse_numbers(table: Table, name: str) -> Array | None:
-    """Return a column as float64, NaN where a cell is no number, None where most are not."""
-    cells = table.content.column(name)
-    return _text_numbers(cells) if is_text(cells) else _typed_numbers(table, name)
+def number_cells(cells: Cells) -> Array | None:
+    """Return cells as float64, NaN where one is no number, None where most are not."""
+    from pyarrow import compute, types
 
-
-def read_vectors(table: Table, name: str) -> Array:
-    """Return a column of lists, all of the same length, as float64 [rows, length]."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    cells = table.content.column(name)
-    lengths = np.asarray(compute.fill_null(compute.list_value_length(cells), -1).to_numpy())
-    width = int(np.max(lengths, initial=0))
-    rows = np.flatnonzero(lengths != width)
-    if len(rows) or not width:
-        words = [f"{name} has {max(int(lengths[row]), 0)}" for row in rows[:5]]
-        raise DGBError(
-            f"the lists of column {name!r} must all have one length, here {width}: "
-            f"{tell(table, rows, words)}; mend them, or --set data.drop={name}"
-        )
-    try:
-        flat = compute.list_flatten(cells).cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise _no_feature(table, name) from None
-    values = np.asarray(flat.to_numpy()).reshape(-1, width)
-    rows = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(rows):
-        words = [f"{name} holds a gap, NaN or infinity"] * len(rows[:5])
-        raise DGBError(f"{tell(table, rows, words)}; fill it in, or --set data.drop={name}")
-    return values
-
-
-def is_list(cells: Cells) -> bool:
-    """Tell whether the cells of a column are lists."""
-    from pyarrow import types
-
-    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    return any(is_kind(cells.type) for is_kind in kinds)
-
-
-def _text_numbers(cells: Cells) -> Array | None:
-    from pyarrow import compute
-
-    filled = len(cells) - cells.null_count
-    lowered = compute.utf8_lower(cells)
-    if filled and compute.all(compute.is_in(lowered, value_set=_true_false())).as_py() is True:
-        return _as_floats(compute.equal(lowered, "true"))
+    if not is_text(cells):
+        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+        return _as_floats(cells) if any(is_kind(cells.type) for is_kind in kinds) else None
     # Most cells decide, so that a slip such as 1,5 or n/a is told and not taken for a category.
-    for pattern, convert in ((NUMBER, _parsed), (_DATE, _days_of_text)):
-        is_such = compute.match_substring_regex(cells, pattern)
-        if 2 * (compute.sum(is_such).as_py() or 0) > filled:
-            return convert(compute.if_else(is_such, cells, None))
-    return None
+    is_number = compute.match_substring_regex(cells, NUMBER)
+    if not _are_most(is_number):
+        return None
+    return _parsed(compute.if_else(is_number, cells, None))
 
 
-def _typed_numbers(table: Table, name: str) -> Array:
-    import pyarrow as pa
-    from pyarrow import types
+def _other_numbers(cells: Cells) -> Array | None:
+    from pyarrow import compute, types
 
-    cells = table.content.column(name)
+    if types.is_boolean(cells.type):
+        return _as_floats(cells)
     if types.is_date(cells.type) or types.is_timestamp(cells.type):
         return _days(cells)
-    try:
-        return _as_floats(cells.cast(pa.float64(), safe=False))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise _no_feature(table, name) from None
+    if not is_text(cells):
+        return None
+    lowered = compute.utf8_lower(cells)
+    is_true = compute.equal(lowered, "true")
+    if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
+        return _as_floats(is_true)
+    is_date = compute.match_substring_regex(cells, _DATE)
+    return _days_of_text(compute.if_else(is_date, cells, None)) if _are_most(is_date) else None
 
 
-def _true_false() -> Cells:
-    import pyarrow as pa
+def _are_most(is_such: Cells) -> bool:
+    from pyarrow import compute
 
-    # An empty cell is a gap among true and false, not a third answer.
-    return pa.array(["true", "false", None], pa.large_string())
+    return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - int(is_such.null_count)
 
 
 def _parsed(cells: Cells) -> Array:
     import pyarrow as pa
 
     try:
-        return _as_floats(cells.cast(pa.float64()))
+        return _as_floats(cells)
     except pa.ArrowInvalid:  # 1e999, which Python reads as infinite
         return np.array([np.nan if c is None else float(c) for c in cells.to_pylist()])
 
 
-def _days_of_text(cells: Cells) -> Array | None:
+def _days_of_text(cells: Cells) -> Array:
     import pyarrow as pa
 
     for zone in (None, "UTC"):
@@ -119,25 +87,35 @@ def _days_of_text(cells: Cells) -> Array | None:
             return _days(cells.cast(pa.timestamp("us", zone)))
         except pa.ArrowInvalid:
             continue
-    return None
+    # Some with a zone and some without, or a 31st of June: one by one.
+    return np.array([_day(cell) for cell in cells.to_pylist()])
+
+
+def _day(cell: str | None) -> float:
+    try:
+        moment = datetime.fromisoformat(cell or "")
+    except ValueError:
+        return np.nan
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1e6 / _DAY
 
 
 def _days(cells: Cells) -> Array:
     import pyarrow as pa
 
     zone = getattr(cells.type, "tz", None)
-    moments = cells.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
-    return _as_floats(moments.cast(pa.float64(), safe=False)) / _DAY
+    return _as_floats(cells.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())) / _DAY
 
 
 def _as_floats(cells: Cells) -> Array:
     import pyarrow as pa
     from pyarrow import compute
 
-    return np.asarray(compute.fill_null(cells.cast(pa.float64()), np.nan).to_numpy())
+    numbers = cells.cast(pa.float64(), safe=False)
+    return np.asarray(compute.fill_null(numbers, np.nan).to_numpy())
 
 
-def _no_feature(table: Table, name: str) -> DGBError:
+def no_feature(table: Table, name: str) -> DGBError:
+    """Return the error for a column of things that are no features."""
     kind = table.content.column(name).type
     return DGBError(
         f"{table.source}: column {name!r} holds {kind}, which is no feature; "

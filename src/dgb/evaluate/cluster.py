@@ -1,5 +1,7 @@
 """Node clustering: k-means against the labels by accuracy (Hungarian matching), NMI and ARI."""
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +9,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from dgb.data.graph import Array
+from dgb.evaluate.neighbours import unit_rows
+
+WHOLE_NODES = 20_000  # above, k-means learns from batches
+SAMPLE = 2_000  # rows that a number of clusters is chosen on
 
 
 @dataclass(frozen=True)
@@ -20,11 +26,60 @@ class ClusterScores:
 
 def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     """Return a k-means cluster for every row, on rows scaled to length one."""
-    from sklearn.cluster import KMeans
+    from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.preprocessing import normalize
 
-    means = KMeans(num_clusters, n_init=10, random_state=seed % 2**32)
+    chosen = {"n_init": 10, "random_state": seed % 2**32}
+    is_large = z.shape[0] > WHOLE_NODES
+    means = (
+        MiniBatchKMeans(num_clusters, batch_size=4096, **chosen)
+        if is_large
+        else KMeans(num_clusters, **chosen)
+    )
     return np.asarray(means.fit_predict(normalize(z)))
+
+
+def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) -> int:
+    """Return the number of clusters with the largest mean silhouette on a sample of the rows.
+
+    No label is read. 1 where no number is possible: rows that are all alike, or fewer than three.
+    """
+    from sklearn.metrics import pairwise_distances, silhouette_score
+
+    rows = _sample(z, seed)
+    distances = pairwise_distances(rows)
+    np.fill_diagonal(distances, 0)
+    scores = {}
+    for count in among:
+        clusters = _quick_clusters(rows, count, seed) if count < len(rows) else rows[:0, 0]
+        if 1 < len(np.unique(clusters)) < len(rows):
+            scores[count] = silhouette_score(distances, clusters, metric="precomputed")
+    return max(scores, key=lambda count: scores[count], default=1)
+
+
+def central_rows(z: Array, clusters: Array, count: int) -> list[Array]:
+    """Return the positions of the rows nearest to the middle of each cluster, nearest first."""
+    unit = unit_rows(z)
+    members = [np.flatnonzero(clusters == name) for name in range(int(clusters.max()) + 1)]
+    closeness = [unit[nodes] @ unit[nodes].sum(axis=0) for nodes in members]
+    return [
+        nodes[np.argsort(-close, kind="stable")[:count]]
+        for nodes, close in zip(members, closeness, strict=True)
+    ]
+
+
+def _sample(z: Array, seed: int) -> Array:
+    if z.shape[0] > SAMPLE:
+        z = z[np.sort(np.random.default_rng(seed).choice(z.shape[0], SAMPLE, replace=False))]
+    return unit_rows(z)
+
+
+def _quick_clusters(rows: Array, count: int, seed: int) -> Array:
+    from sklearn.cluster import KMeans
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer different rows than clusters: they come out empty
+        return np.asarray(KMeans(count, n_init=3, random_state=seed % 2**32).fit_predict(rows))
 
 
 def score_clusters(clusters: Array, labels: Array) -> ClusterScores:

@@ -1,7 +1,7 @@
 """The linear probe: logistic regression on frozen rows, chosen on validation, test read once."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ class ProbeScores:
     validation: float
     test: float
     settings: dict[str, Any]
+    # A class for every node, that the test accuracy is computed of; None of a probe of many heads.
+    predicted: Array | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +48,13 @@ def linear_probe(
         settings: dict[str, Any] = {"std_over_heads": float(np.std(test))}
         return ProbeScores(float(np.mean(validation)), float(np.mean(test)), settings)
     chosen = choose_classifier(z, labels, split, recipe)
-    rows = scaled(z, chosen.normalise)[split.test]
+    rows = scaled(z, chosen.normalise)
+    predicted = chosen.predict(rows)
+    # Once more for the test rows alone: a product of other rows may round otherwise.
+    predicted[split.test] = chosen.predict(rows[split.test])
     settings = {"normalise": chosen.normalise, "weight_decay": chosen.weight_decay}
-    return ProbeScores(
-        chosen.validation, accuracy(chosen.predict(rows), labels[split.test]), settings
-    )
+    right = accuracy(predicted[split.test], labels[split.test])
+    return ProbeScores(chosen.validation, right, settings, predicted)
 
 
 def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Classifier:

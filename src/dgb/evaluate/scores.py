@@ -59,6 +59,24 @@ def can_be_probed(labels: Array, split: Split) -> bool:
     return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
 
 
+def class_names(graph: Graph, classes: Array) -> Array:
+    """Return the names [n] of classes given as numbers, None where unknown."""
+    known = dict(enumerate(graph.label_names)) | {-1: None}
+    numbers, place = np.unique(classes, return_inverse=True)
+    names = [known.get(number, str(number)) for number in numbers.tolist()]
+    return np.array(names, dtype=object)[place]
+
+
+def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any]:
+    """Return how often test nodes of a class (rows) were given each class (columns)."""
+    assert graph.labels is not None
+    truth, told = graph.labels[split.test], predicted[split.test]
+    classes = np.unique(graph.labels[graph.labels >= 0])
+    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(counts, (np.searchsorted(classes, truth), np.searchsorted(classes, told)), 1)
+    return {"labels": class_names(graph, classes).tolist(), "counts": counts.tolist()}
+
+
 def without_labels(graph: Graph) -> Graph:
     """Return the graph as a method without supervision may see it."""
     return replace(graph, labels=None, label_names=(), splits=())
@@ -85,8 +103,17 @@ def without_test_labels(graph: Graph, seed: int) -> Graph:
 
 def score_embeddings(z: Any, graph: Graph, recipe: Probe, seed: int) -> dict[str, Any]:
     """Return the probe's and the clustering's scores of one row per node, dense or sparse."""
+    return score_and_predict(z, graph, recipe, seed)[0]
+
+
+def score_and_predict(
+    z: Any, graph: Graph, recipe: Probe, seed: int
+) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores, and the class of every node by the probe that they are of."""
     assert graph.labels is not None
     labels: Array = graph.labels
     probe = linear_probe(z, labels, choose_split(graph, seed), recipe, seed)
     clusters = cluster(z, graph.num_classes, seed)
-    return {"probe": asdict(probe), "cluster": asdict(score_clusters(clusters, labels))}
+    told = {"validation": probe.validation, "test": probe.test, "settings": probe.settings}
+    scores = {"probe": told, "cluster": asdict(score_clusters(clusters, labels))}
+    return scores, probe.predicted

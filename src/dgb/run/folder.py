@@ -69,17 +69,46 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
     import pyarrow as pa
     from pyarrow import parquet
 
-    try:
-        ids = pa.array(node_ids.tolist())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        ids = pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
     flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
     vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
     with whole_file(path) as part:
-        parquet.write_table(pa.table({"node_id": ids, "embedding": vectors}), part)
+        parquet.write_table(pa.table({"node_id": id_column(node_ids), "embedding": vectors}), part)
     if npy:
         with whole_file(path.with_suffix(".npy")) as part, part.open("wb") as file:
             np.save(file, z, allow_pickle=False)
+
+
+def read_embeddings(path: Path) -> tuple[Array, Array]:
+    """Return node ids [n] and embeddings [n, width] of a file that `write_embeddings` wrote."""
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+
+    if not path.is_file():
+        raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
+    try:
+        table = parquet.read_table(path, columns=["node_id", "embedding"])
+        vectors = table["embedding"].combine_chunks()
+        flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+        z = flat.reshape(len(vectors), -1)
+        lengths = compute.list_value_length(vectors).to_numpy(zero_copy_only=False)
+        if not (lengths == z.shape[1]).all() or not np.isfinite(z).all():
+            raise ValueError
+    except (pa.ArrowException, AttributeError, KeyError, ValueError):
+        raise DGBError(
+            f"{path} is no file of embeddings: it needs the columns node_id and embedding, lists "
+            "of numbers of one length"
+        ) from None
+    return table["node_id"].to_numpy(), z
+
+
+def id_column(node_ids: Array) -> Any:
+    """Return node ids as a column for Parquet, as text where it has no type for them."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(node_ids.tolist())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
 
 
 def write_json(path: Path, values: Any) -> None:

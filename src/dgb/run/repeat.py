@@ -1,5 +1,6 @@
 """N independent trainings of one recipe: mean ± std over trainings, resumable line by line."""
 
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,34 @@ from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 FILE = "runs.jsonl"
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
+COLUMNS = {
+    "validation": ("probe", "validation"),
+    "test": ("probe", "test"),
+    "cluster acc": ("cluster", "accuracy"),
+    "NMI": ("cluster", "nmi"),
+    "ARI": ("cluster", "ari"),
+}
+CLUSTER_COLUMNS = tuple(name for name, (part, _) in COLUMNS.items() if part == "cluster")
 
 
 def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list[dict[str, Any]]:
     """Return a line of scores per training, seeds counting up; finished ones are kept."""
-    if runs < 1:
-        raise DGBError(f"--runs must be at least 1, not {runs}")
-    seeds = range(recipe.train.seed, recipe.train.seed + runs)
-    for seed in seeds:
+    for seed in seeds_of(recipe, runs):
         if reason := why_not_scored(graph, seed):
             raise DGBError(f"nothing to evaluate against: {reason}")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE
+    return repeat(graph, recipe, runs, folder / FILE, score_training)
+
+
+def repeat(
+    graph: Graph,
+    recipe: Recipe,
+    runs: int,
+    path: Path,
+    train_once: Callable[[Graph, Recipe], dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
+    seeds = seeds_of(recipe, runs)
+    path.parent.mkdir(parents=True, exist_ok=True)
     lines = read_lines(path)
     rewrite_lines(path, lines)  # without a half-written one, which the next line would join
     key = (recipe_hash(recipe), fingerprint(graph))
@@ -38,16 +55,23 @@ def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list
         say(f"{len(done)} of {runs} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
     for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=runs):
-        line = score_training(graph, with_seed(recipe, seed))
+        line = train_once(graph, with_seed(recipe, seed))
         append_line(path, line)
         done[seed] = line
     return [done[seed] for seed in seeds]
 
 
+def seeds_of(recipe: Recipe, runs: int) -> range:
+    """Return the seeds of N trainings, counting up from the recipe's."""
+    if runs < 1:
+        raise DGBError(f"--runs must be at least 1, not {runs}")
+    return range(recipe.train.seed, recipe.train.seed + runs)
+
+
 def score_training(graph: Graph, recipe: Recipe) -> dict[str, Any]:
     """Train once and return the scores, with what is needed to measure them again."""
     trained = train_encoder(graph, recipe)
-    scores = score_systems(trained, trained.embeddings(), graph)
+    scores, _ = score_systems(trained, trained.embeddings(), graph)
     return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores
 
 
@@ -56,20 +80,26 @@ def mean_std(values: list[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-def scores_table(lines: list[dict[str, Any]]) -> str:
+def scores_table(lines: list[dict[str, Any]], columns: Iterable[str] = COLUMNS) -> str:
     """Return the scores as text: a row per system, accuracies in percent, mean ± std over lines."""
-    columns = ["validation", "test", "cluster acc", "NMI", "ARI"]
-    rows = [f"{'':14}" + "".join(f"{name:>14}" for name in columns)]
-    for system, title in SYSTEMS.items():
-        each = [_numbers(line[system]) for line in lines]
-        cells = [_cell(list(values)) for values in zip(*each, strict=True)]
-        rows.append(f"{title:14}" + "".join(f"{cell:>14}" for cell in cells))
+    cells = {
+        title: {
+            name: [line[system][COLUMNS[name][0]][COLUMNS[name][1]] for line in lines]
+            for name in columns
+        }
+        for system, title in SYSTEMS.items()
+    }
+    return percent_table(cells)
+
+
+def percent_table(cells: Mapping[str, Mapping[str, list[float]]]) -> str:
+    """Return rows of named cells as text, in percent, mean ± std over the values of a cell."""
+    names = list(next(iter(cells.values())))
+    width = max(14, max(map(len, cells)) + 1)
+    rows = [" " * width + "".join(f"{name:>14}" for name in names)]
+    for title, row in cells.items():
+        rows.append(f"{title:{width}}" + "".join(f"{_cell(row[name]):>14}" for name in names))
     return "\n".join(rows)
-
-
-def _numbers(scores: dict[str, Any]) -> tuple[float, ...]:
-    probe, cluster = scores["probe"], scores["cluster"]
-    return probe["validation"], probe["test"], cluster["accuracy"], cluster["nmi"], cluster["ari"]
 
 
 def _cell(values: list[float]) -> str:

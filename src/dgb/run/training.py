@@ -11,7 +11,14 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
-from dgb.evaluate.scores import score_embeddings, why_not_scored
+from dgb.evaluate.scores import (
+    choose_split,
+    class_names,
+    confusion,
+    score_and_predict,
+    score_embeddings,
+    why_not_scored,
+)
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
 from dgb.model.encoder import Encoder
@@ -27,6 +34,7 @@ from dgb.run.machine import (
     set_threads,
     versions,
 )
+from dgb.run.map import write_map
 from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
@@ -104,21 +112,34 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
     }
+    predicted = names = split = None
     if not reason:
-        scores |= score_systems(trained, z, graph)
+        split = choose_split(graph, recipe.train.seed)
+        systems, predicted = score_systems(trained, z, graph)
+        scores |= systems
+    if predicted is not None and split is not None:
+        scores["confusion"] = confusion(predicted, graph, split)
+        names = class_names(graph, predicted)
     scores["peak_mb"] = peak_mb()
+    write_map(folder, graph, z, names, split)
     files.write_json(folder / files.SCORES, scores)
     (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
     return scores
 
 
-def score_systems(trained: Trained, z: Array, graph: Graph) -> dict[str, Any]:
-    """Return the scores of DGB, of the same encoder untrained, and of the features alone."""
-    recipe = trained.recipe
-    raw = normalised_features(graph, recipe)
-    systems = {"dgb": z, "random": trained.untrained_embeddings(), "raw": raw}
-    seed = recipe.train.seed
-    return {k: score_embeddings(rows, graph, recipe.probe, seed) for k, rows in systems.items()}
+def score_systems(trained: Trained, z: Array, graph: Graph) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores of DGB, of the same encoder untrained, and of the features alone.
+
+    Beside them, the class of every node by the probe of DGB, where there is one such probe.
+    """
+    probe, seed = trained.recipe.probe, trained.recipe.train.seed
+    scores, predicted = score_and_predict(z, graph, probe, seed)
+    systems = {
+        "random": trained.untrained_embeddings(),
+        "raw": normalised_features(graph, trained.recipe),
+    }
+    others = {k: score_embeddings(rows, graph, probe, seed) for k, rows in systems.items()}
+    return {"dgb": scores} | others, predicted
 
 
 def describe(graph: Graph, recipe: Recipe) -> dict[str, Any]:

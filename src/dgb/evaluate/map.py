@@ -1,0 +1,92 @@
+"""A map of embeddings: two coordinates for every row, so that rows that are alike lie together."""
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from dgb.data.graph import Array
+from dgb.evaluate.neighbours import unit_rows
+
+WIDTH = 50  # columns that are left before the map is drawn
+TSNE_ROWS, SLOW_TSNE_ROWS, LARGE_TSNE_ROWS = 10_000, 3_000, 20_000
+UMAP_ROWS = 100_000
+PERPLEXITY = 30
+
+
+def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
+    """Return coordinates float32 [n, 2] by cosine, and the name of what made them.
+
+    The same seed gives the same map, on one thread.
+    """
+    rows = _principal(unit_rows(z), WIDTH, seed)
+    # Three points have no neighbourhoods, and rows that are all alike no direction.
+    is_plain = len(rows) < 4 or not np.ptp(rows, axis=0).any()
+    name, draw = ("PCA", _first_two) if is_plain else choose_drawing(len(rows))
+    xy = np.asarray(draw(rows, seed % 2**32), dtype=np.float32)
+    return xy - xy.mean(axis=0), name
+
+
+def choose_drawing(num_rows: int) -> tuple[str, Callable[[Array, int], Any]]:
+    """Return the name and the function that draw a map of so many rows with what is installed."""
+    has_tsne, has_umap = (find_spec(name) is not None for name in ("openTSNE", "umap"))
+    if num_rows <= TSNE_ROWS and has_tsne:
+        return "t-SNE", _open_tsne
+    if num_rows <= SLOW_TSNE_ROWS:
+        return "t-SNE", _slow_tsne
+    if num_rows <= UMAP_ROWS and has_umap:
+        return "UMAP", _umap
+    if num_rows <= LARGE_TSNE_ROWS and has_tsne:
+        return "t-SNE", _open_tsne
+    return "PCA", _first_two
+
+
+def _principal(rows: Array, width: int, seed: int) -> Array:
+    """Return the first principal components, at least two columns."""
+    from sklearn.decomposition import PCA
+
+    count = min(width, *rows.shape)
+    method = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # rows without any variance have no shares of it
+        found = method.fit_transform(rows)
+    return np.pad(found, ((0, 0), (0, max(2 - count, 0))))
+
+
+def _open_tsne(rows: Array, seed: int) -> Any:
+    # Fewer steps than the usual 750, to take seconds. With 400 steps on Cora, theta 0.8 takes two
+    # thirds of the time of 0.5, and nearest points share a label as often.
+    method = import_module("openTSNE").TSNE(
+        perplexity=_perplexity(rows),
+        early_exaggeration_iter=100,
+        n_iter=300,
+        theta=0.8,
+        neighbors="exact",
+        random_state=seed,
+        n_jobs=1,
+    )
+    return method.fit(np.asarray(rows, dtype=np.float64))
+
+
+def _slow_tsne(rows: Array, seed: int) -> Any:
+    from sklearn.manifold import TSNE
+
+    method = TSNE(perplexity=_perplexity(rows), init="pca", random_state=seed, n_jobs=1)
+    return method.fit_transform(rows)
+
+
+def _umap(rows: Array, seed: int) -> Any:
+    neighbours = min(15, len(rows) - 1)
+    method = import_module("umap").UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1)
+    return method.fit_transform(rows)
+
+
+def _first_two(rows: Array, _seed: int) -> Any:
+    return rows[:, :2]
+
+
+def _perplexity(rows: Array) -> float:
+    return min(PERPLEXITY, (len(rows) - 1) / 3)

@@ -1,0 +1,103 @@
+"""The map of a run: where every node lies, what it is, and which nodes are nearest to it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dgb.data.graph import Array, Graph, Split
+from dgb.evaluate.cluster import choose_clusters, cluster
+from dgb.evaluate.map import map_coordinates
+from dgb.evaluate.neighbours import nearest_all
+from dgb.evaluate.scores import class_names
+from dgb.run.folder import id_column
+from dgb.whole_file import whole_file
+
+FILE = "map.parquet"
+NODES = 20_000  # at most; of more a sample is drawn
+NEIGHBOURS = 8
+SEED = 0
+
+
+def write_map(
+    folder: Path, graph: Graph, z: Array, predicted: Array | None, split: Split | None
+) -> Path:
+    """Write map.parquet, a row per node or per node of a sample of 20,000; return its path.
+
+    `predicted` are names of classes [num_nodes]. The neighbours are rows of this table.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    nodes = _sample(graph.num_nodes)
+    xy, name = map_coordinates(z[nodes], SEED)
+    columns = _columns(graph, nodes, xy) | {
+        "cluster": pa.array(_clusters(graph, z[nodes]), pa.int32()),
+        "label": _text(None if graph.labels is None else class_names(graph, graph.labels), nodes),
+        "predicted": _text(predicted, nodes),
+        "split": _text(None if split is None else _parts(split, graph.num_nodes), nodes),
+    }
+    table = pa.table(columns | _neighbours(z[nodes]))
+    table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
+    with whole_file(folder / FILE) as part:
+        parquet.write_table(table, part)
+    return folder / FILE
+
+
+def read_map(path: Path) -> Any:
+    """Return the table of a map, or None where there is none that can be read."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_table(path)
+    except (OSError, pa.ArrowException):
+        return None
+
+
+def _sample(num_nodes: int) -> Array:
+    if num_nodes <= NODES:
+        return np.arange(num_nodes)
+    return np.sort(np.random.default_rng(SEED).choice(num_nodes, NODES, replace=False))
+
+
+def _columns(graph: Graph, nodes: Array, xy: Array) -> dict[str, Any]:
+    import pyarrow as pa
+
+    degree = np.diff(graph.adjacency.indptr)[nodes]
+    return {
+        "node_id": id_column(graph.node_ids[nodes]),
+        "x": pa.array(xy[:, 0], pa.float32()),
+        "y": pa.array(xy[:, 1], pa.float32()),
+        "degree": pa.array(degree, pa.int32()),
+    }
+
+
+def _clusters(graph: Graph, z: Array) -> Array:
+    count = graph.num_classes if graph.num_classes > 1 else choose_clusters(z, SEED)
+    return cluster(z, min(count, len(z)), SEED)
+
+
+def _neighbours(z: Array) -> dict[str, Any]:
+    import pyarrow as pa
+
+    positions, similarities = nearest_all(z, NEIGHBOURS)
+    ends = pa.array(np.arange(len(z) + 1) * positions.shape[1], pa.int32())
+    flat = pa.array(positions.reshape(-1), pa.int32()), pa.array(similarities.reshape(-1))
+    lists = [pa.ListArray.from_arrays(ends, values) for values in flat]
+    return dict(zip(("neighbours", "similarity"), lists, strict=True))
+
+
+def _text(values: Array | None, nodes: Array) -> Any:
+    import pyarrow as pa
+
+    if values is None:
+        return pa.nulls(len(nodes), pa.string())
+    return pa.array(values[nodes], pa.string())
+
+
+def _parts(split: Split, num_nodes: int) -> Array:
+    part = np.full(num_nodes, None, dtype=object)
+    for name in ("train", "validation", "test"):
+        part[getattr(split, name)] = name
+    return part

@@ -1,0 +1,59 @@
+"""The number of clusters, chosen without labels, and what k-means does on many rows."""
+
+import numpy as np
+import pytest
+
+from dgb.data.graph import Array
+from dgb.evaluate import cluster as module
+from dgb.evaluate.cluster import central_rows, choose_clusters, cluster, matched_accuracy
+
+
+def groups(count: int, size: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(count), size)
+    centres = np.linalg.qr(rng.normal(size=(16, 16)))[0][:count]
+    return centres[labels] + 0.05 * rng.normal(size=(len(labels), 16)), labels
+
+
+@pytest.mark.parametrize("count", [2, 5, 9])
+def test_planted_groups_are_counted(count: int) -> None:
+    assert choose_clusters(groups(count, 30)[0], 0) == count
+
+
+def test_a_sample_is_enough_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SAMPLE", 60)
+    z, _ = groups(4, 200)
+    assert choose_clusters(z, 3) == choose_clusters(z, 3) == 4
+    assert choose_clusters(z, 3, among=[2, 3]) in (2, 3)
+
+
+def test_rows_without_groups_are_one_cluster() -> None:
+    assert choose_clusters(np.ones((30, 4)), 0) == 1
+    assert choose_clusters(np.zeros((30, 4)), 0) == 1
+    assert choose_clusters(np.eye(2), 0) == 1
+    assert choose_clusters(np.repeat(np.eye(3), 5, axis=0), 0) == 3  # three different rows
+
+
+def test_many_rows_are_clustered_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn.cluster import KMeans
+
+    monkeypatch.setattr(module, "WHOLE_NODES", 100)
+    monkeypatch.setattr(KMeans, "fit_predict", lambda *_: pytest.fail("k-means over all rows"))
+    z, labels = groups(3, 100)
+    assert matched_accuracy(cluster(z, 3, 0), labels) == 1
+
+
+def test_few_rows_are_clustered_as_the_published_figures_were() -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import normalize
+
+    z = np.random.default_rng(3).normal(size=(80, 6))
+    expected = KMeans(4, n_init=10, random_state=5).fit_predict(normalize(z))
+    np.testing.assert_array_equal(cluster(z, 4, 5), expected)
+
+
+def test_the_most_central_row_is_the_middle_of_its_cluster() -> None:
+    angle = np.array([0, 0.1, 0.2, 2.0, 2.1, 2.4])
+    z = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array([[1], [5], [2], [1], [9], [1]])
+    central = central_rows(z, np.array([0, 0, 0, 1, 1, 1]), 2)
+    assert central[0][0] == 1 and central[1].tolist() == [4, 3]

@@ -1,0 +1,99 @@
+"""Maps: alike rows together, the same for the same seed, and no input that breaks them."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dgb.data.graph import Array
+from dgb.evaluate import map as module
+from dgb.evaluate.map import choose_drawing, map_coordinates
+
+
+def groups() -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 3
+    return np.eye(20)[labels] + 0.05 * rng.normal(size=(60, 20)), labels
+
+
+def only(*names: str) -> Any:
+    return lambda name: name if name in names else None
+
+
+@pytest.mark.parametrize("installed", [("openTSNE",), ()])
+def test_groups_lie_apart_and_the_map_is_the_same_again(
+    installed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if installed:
+        pytest.importorskip("openTSNE")
+    monkeypatch.setattr(module, "find_spec", only(*installed))
+    z, labels = groups()
+    xy, name = map_coordinates(z, 1)
+    assert name == "t-SNE" and xy.shape == (60, 2) and xy.dtype == np.float32
+    apart = np.linalg.norm(xy[:, None] - xy[None], axis=2) + np.diag(np.full(60, np.inf))
+    assert (labels[apart.argmin(axis=1)] == labels).all()
+    np.testing.assert_array_equal(map_coordinates(z, 1)[0], xy)
+
+
+def test_the_length_of_a_row_does_not_matter() -> None:
+    z, _ = groups()
+    longer = z * 2.0 ** (np.arange(60)[:, None] % 5)  # powers of two lose no bit
+    np.testing.assert_array_equal(map_coordinates(longer, 0)[0], map_coordinates(z, 0)[0])
+
+
+@pytest.mark.parametrize(
+    "z",
+    [
+        np.eye(1),
+        np.eye(2),
+        np.eye(3),
+        np.eye(4),
+        np.ones((5, 1)),
+        np.ones((40, 9)),
+        np.zeros((40, 9)),
+        np.repeat(np.eye(2), 20, axis=0),
+        np.arange(-3, 4)[:, None],
+    ],
+)
+def test_few_or_identical_rows_survive(z: Array) -> None:
+    xy, name = map_coordinates(z, 0)
+    assert xy.shape == (len(z), 2) and np.isfinite(xy).all()
+    assert name in ("t-SNE", "PCA")
+
+
+@pytest.mark.parametrize(
+    ("rows", "installed", "name"),
+    [
+        (3_000, (), "t-SNE"),
+        (3_001, (), "PCA"),
+        (3_001, ("umap",), "UMAP"),
+        (10_000, ("openTSNE", "umap"), "t-SNE"),
+        (10_001, ("openTSNE", "umap"), "UMAP"),
+        (20_000, ("openTSNE",), "t-SNE"),
+        (20_001, ("openTSNE",), "PCA"),
+        (100_001, ("openTSNE", "umap"), "PCA"),
+    ],
+)
+def test_what_is_installed_and_the_size_choose_the_drawing(
+    rows: int, installed: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", only(*installed))
+    assert choose_drawing(rows)[0] == name
+
+
+def test_umap_is_seeded_and_gets_fifty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stub:
+        def __init__(self, **options: Any) -> None:
+            self.options = options
+
+        def fit_transform(self, rows: Array) -> Array:
+            assert rows.shape == (80, 50)
+            assert self.options == {"n_neighbors": 15, "random_state": 7, "n_jobs": 1}
+            return np.ones((80, 2))
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=Stub))
+    monkeypatch.setattr(module, "find_spec", only("umap"))
+    monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 10)
+    assert map_coordinates(np.random.default_rng(0).normal(size=(80, 99)), 7)[1] == "UMAP"

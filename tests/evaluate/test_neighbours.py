@@ -1,0 +1,93 @@
+"""Neighbours: as brute force finds them, whatever the size of a block."""
+
+import numpy as np
+import pytest
+
+from dgb.data.graph import Array
+from dgb.evaluate import neighbours
+from dgb.evaluate.neighbours import nearest, nearest_all, nearest_by_index, unit_rows
+
+
+@pytest.fixture
+def z() -> Array:
+    rows = np.random.default_rng(0).normal(size=(200, 12)).astype(np.float32)
+    rows *= np.random.default_rng(1).uniform(0.01, 100, size=(200, 1)).astype(np.float32)
+    rows[7] = 0
+    return rows
+
+
+def brute_force(z: Array, row: int, k: int) -> list[int]:
+    z = z.astype(np.float64)
+    length = np.maximum(np.linalg.norm(z, axis=1), 1e-30)
+    cosine = z @ z[row] / length / length[row]
+    return sorted((i for i in range(len(z)) if i != row), key=lambda i: (-cosine[i], i))[:k]
+
+
+@pytest.mark.parametrize("block", [1, 1000, 2**23])
+def test_neighbours_are_those_of_brute_force(
+    z: Array, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours, "BLOCK", block)
+    rows = np.array([3, 199, 0, 3])
+    positions, similarities = nearest(z, rows, 5)
+    for row, near, similar in zip(rows, positions, similarities, strict=True):
+        assert near.tolist() == brute_force(z, row, 5)
+        unit = z.astype(np.float64) / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-30)
+        np.testing.assert_allclose(similar, unit[near] @ unit[row], atol=2e-6)
+    assert similarities.dtype == np.float32
+
+
+def test_ties_go_to_the_smaller_position_and_zero_rows_are_harmless(z: Array) -> None:
+    z[50:100:7] = 3 * z[150]
+    positions, similarities = nearest(z, np.array([150, 7]), 8)
+    assert positions[0].tolist() == list(range(50, 100, 7))
+    np.testing.assert_allclose(similarities[0], 1, atol=2e-6)
+    assert positions[1].tolist() == [0, 1, 2, 3, 4, 5, 6, 8]
+    assert (similarities[1] == 0).all()
+
+
+def test_a_node_is_its_own_neighbour_only_by_wish(z: Array) -> None:
+    everyone = np.arange(200)
+    assert not (nearest(z, everyone, 199)[0] == everyone[:, None]).any()
+    with_self = nearest(z, everyone, 1, exclude_self=False)[0][:, 0]
+    assert (np.delete(with_self, 7) == np.delete(everyone, 7)).all()
+
+
+def test_k_beyond_the_rows_gives_all_of_them(z: Array) -> None:
+    positions, _ = nearest(z[:4], np.arange(4), 10)
+    assert [sorted(p) for p in positions.tolist()] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert nearest(z[:1], np.array([0]), 10)[0].shape == (1, 0)
+    assert nearest(z, np.array([], dtype=np.int64), 3)[0].shape == (0, 3)
+
+
+def test_the_index_finds_most_of_them_and_always_the_same(z: Array) -> None:
+    pytest.importorskip("usearch")
+    z = np.random.default_rng(2).normal(size=(1500, 16)).astype(np.float32)
+    z[20:60] = z[20]
+    exact, _ = nearest(z, np.arange(1500), 8)
+    positions, similarities = nearest_by_index(z, 8)
+    assert not (positions == np.arange(1500)[:, None]).any()
+    apart = np.r_[0:20, 60:1500]  # of equal rows any eight are right
+    pairs = zip(exact[apart], positions[apart], strict=True)
+    shared = [len(np.intersect1d(a, b)) for a, b in pairs]
+    assert np.mean(shared) / 8 >= 0.9
+    np.testing.assert_allclose(similarities[25], 1, atol=1e-5)
+    unit = unit_rows(z)
+    np.testing.assert_allclose(similarities[3], unit[positions[3]] @ unit[3], atol=1e-5)
+    np.testing.assert_array_equal(nearest_by_index(z, 8)[0], positions)
+
+
+def test_large_graphs_use_the_index_where_it_is_installed(
+    z: Array, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exact = nearest(z, np.arange(200), 3)[0]
+    np.testing.assert_array_equal(nearest_all(z, 3)[0], exact)
+    monkeypatch.setattr(neighbours, "EXACT_NODES", 100)
+    monkeypatch.setattr(neighbours, "find_spec", lambda _: None)
+    np.testing.assert_array_equal(nearest_all(z, 3)[0], exact)
+    assert "deep-graph-bootstrapping[index]" in capsys.readouterr().err
+    monkeypatch.setattr(neighbours, "find_spec", lambda _: "there")
+    asked: list[int] = []
+    monkeypatch.setattr(neighbours, "nearest_by_index", lambda _z, k: asked.append(k))
+    nearest_all(z, 3)
+    assert asked == [3]

@@ -1,0 +1,163 @@
+"""The map of a run: a row per node, with what is known of it and its nearest nodes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from dgb.cookbook import load_recipe
+from dgb.data.graph import Array, Graph
+from dgb.evaluate.neighbours import nearest
+from dgb.evaluate.scores import class_names, confusion
+from dgb.recipe import Recipe
+from dgb.run import map as module
+from dgb.run import training
+from dgb.run.folder import make_folder, read_embeddings
+from dgb.run.map import read_map, write_map
+from dgb.run.training import train_run
+
+SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
+
+
+@pytest.fixture
+def recipe() -> Recipe:
+    return load_recipe("default", SMALL)
+
+
+@pytest.fixture
+def z(blocks: Graph) -> Array:
+    rng = np.random.default_rng(0)
+    return np.eye(3, 8)[blocks.labels] + 0.1 * rng.normal(size=(90, 8))
+
+
+def test_a_row_tells_what_is_known_of_its_node(blocks: Graph, z: Array, tmp_path: Path) -> None:
+    assert blocks.labels is not None
+    labels = np.where(np.arange(90) < 5, -1, blocks.labels)
+    some = replace(blocks, labels=labels)
+    predicted = class_names(blocks, np.roll(blocks.labels, 1))
+    path = write_map(tmp_path, some, z, predicted, blocks.splits[0])
+    table = parquet.read_table(path)
+    assert path == tmp_path / "map.parquet"
+    assert [f"{f.name} {f.type}".replace("element", "item") for f in table.schema] == [
+        "node_id string",
+        "x float",
+        "y float",
+        "degree int32",
+        "cluster int32",
+        "label string",
+        "predicted string",
+        "split string",
+        "neighbours list<item: int32>",
+        "similarity list<item: float>",
+    ]
+    assert table.schema.metadata == {b"map": b"t-SNE", b"nodes": b"90"}
+    assert table["node_id"].to_pylist() == blocks.node_ids.tolist()
+    assert table["label"].to_pylist()[:5] == [None] * 5
+    assert table["label"].to_pylist()[5:] == ["abc"[i] for i in blocks.labels[5:]]
+    assert table["predicted"].to_pylist() == predicted.tolist()
+    np.testing.assert_array_equal(table["degree"], (blocks.adjacency.toarray() > 0).sum(axis=1))
+    parts = np.array(table["split"].to_pylist())
+    for name in ("train", "validation", "test"):
+        np.testing.assert_array_equal(
+            np.flatnonzero(parts == name), np.sort(getattr(blocks.splits[0], name))
+        )
+    positions, similarities = nearest(z, np.arange(90), 8)
+    np.testing.assert_array_equal(table["neighbours"].to_pylist(), positions)
+    np.testing.assert_array_equal(table["similarity"].to_pylist(), similarities)
+    clusters = np.array(table["cluster"])
+    assert all(len(np.unique(clusters[blocks.labels == i])) == 1 for i in range(3))
+
+
+def test_a_graph_without_labels_has_clusters_and_nulls(
+    blocks: Graph, z: Array, tmp_path: Path
+) -> None:
+    bare = replace(blocks, labels=None, label_names=(), splits=())
+    table = parquet.read_table(write_map(tmp_path, bare, z, None, None))
+    for name in ("label", "predicted", "split"):
+        assert table[name].null_count == 90 and table.schema.field(name).type == "string"
+    assert len(np.unique(table["cluster"])) == 3  # found without labels
+
+
+def test_many_nodes_are_sampled_and_neighbours_are_rows_of_the_sample(
+    blocks: Graph, z: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NODES", 40)
+    tables = [parquet.read_table(write_map(tmp_path, blocks, z, None, None)) for _ in range(2)]
+    assert tables[0].equals(tables[1], check_metadata=True)
+    assert tables[0].num_rows == 40 and tables[0].schema.metadata[b"nodes"] == b"90"
+    nodes = np.array([int(i.removeprefix("paper-")) for i in tables[0]["node_id"].to_pylist()])
+    assert (np.diff(nodes) > 0).all()
+    positions, _ = nearest(z[nodes], np.arange(40), 8)
+    np.testing.assert_array_equal(tables[0]["neighbours"].to_pylist(), positions)
+    assert blocks.labels is not None
+    assert tables[0]["label"].to_pylist() == ["abc"[i] for i in blocks.labels[nodes]]
+
+
+@pytest.mark.parametrize("num_nodes", [2, 3, 5])
+def test_tiny_graphs_have_a_map(num_nodes: int, blocks: Graph, tmp_path: Path) -> None:
+    rows = slice(0, num_nodes)
+    tiny = Graph("tiny", blocks.x[rows], blocks.adjacency[rows, rows], np.arange(num_nodes))
+    for z in (np.ones((num_nodes, 4)), np.eye(num_nodes, 4)):
+        table = parquet.read_table(write_map(tmp_path, tiny, z, None, None))
+        assert {len(near) for near in table["neighbours"].to_pylist()} == {num_nodes - 1}
+        assert np.isfinite(table["x"]).all()
+
+
+def test_a_run_has_a_map_and_the_confusion_that_its_accuracy_is_of(
+    blocks: Graph, recipe: Recipe, tmp_path: Path
+) -> None:
+    scores = train_run(blocks, recipe, tmp_path)
+    assert json.loads((tmp_path / "scores.json").read_text("utf-8")) == scores
+    counts = np.array(scores["confusion"]["counts"])
+    test = blocks.splits[0].test
+    assert scores["confusion"]["labels"] == ["a", "b", "c"] and counts.sum() == len(test)
+    assert counts.trace() / counts.sum() == pytest.approx(scores["dgb"]["probe"]["test"])
+    assert blocks.labels is not None
+    np.testing.assert_array_equal(counts.sum(axis=1), np.bincount(blocks.labels[test]))
+    table = read_map(tmp_path / "map.parquet")
+    told = np.array(table["predicted"].to_pylist())
+    assert all((told[test] == name).sum() == counts[:, i].sum() for i, name in enumerate("abc"))
+    ids, z = read_embeddings(tmp_path / "embeddings.parquet")
+    assert ids.tolist() == table["node_id"].to_pylist()
+    assert table["neighbours"].to_pylist() == nearest(z, np.arange(90), 8)[0].tolist()
+
+
+def test_a_probe_of_many_heads_has_no_single_prediction(
+    blocks: Graph, recipe: Recipe, tmp_path: Path
+) -> None:
+    heads = replace(recipe, probe=replace(recipe.probe, kind="dgi"))
+    assert "confusion" not in train_run(blocks, heads, tmp_path)
+    assert read_map(tmp_path / "map.parquet")["predicted"].null_count == 90
+
+
+def test_confusion_counts_classes_whatever_their_numbers(blocks: Graph) -> None:
+    assert blocks.labels is not None
+    spaced = replace(blocks, labels=blocks.labels * 50, label_names=())
+    found = confusion(spaced.labels, spaced, blocks.splits[0])  # type: ignore[arg-type]
+    assert found["labels"] == ["0", "50", "100"]
+    counts = np.bincount(blocks.labels[blocks.splits[0].test])
+    np.testing.assert_array_equal(found["counts"], np.diag(counts))
+
+
+def test_a_run_stopped_at_its_map_goes_on_to_the_same_vectors(
+    blocks: Graph, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressing(*_arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    make_folder(tmp_path / "run", recipe)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(training, "write_map", pressing)
+        train_run(blocks, recipe, tmp_path / "run")
+    names = {f.name for f in (tmp_path / "run").iterdir()}
+    assert "checkpoint.safetensors" in names and "scores.json" not in names
+    before = read_embeddings(tmp_path / "run" / "embeddings.parquet")[1]
+    train_run(blocks, recipe, tmp_path / "run")
+    np.testing.assert_array_equal(
+        read_embeddings(tmp_path / "run" / "embeddings.parquet")[1], before
+    )
+    assert (tmp_path / "run" / "map.parquet").exists()
