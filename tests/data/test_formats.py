@@ -13,7 +13,7 @@ from scipy import io, sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
-from dgb.data import Graph
+from dgb.data import Graph, load_graph
 from dgb.data.column_names import named_columns
 from dgb.data.encoding import Encoding
 from dgb.data.formats import read_file
@@ -160,7 +160,7 @@ def test_graphml_keeps_ids_and_attributes(tmp_path: Path) -> None:
     assert graph.encoding is not None
     assert graph.encoding.feature_names() == ["size", "field=art", "field=maths"]
     rows = graph.x.toarray() if sparse.issparse(graph.x) else graph.x
-    np.testing.assert_allclose(rows, [[0.5, 0, 1], [0.25, 1, 0], [1, 1, 0]])
+    np.testing.assert_allclose(rows, np.array([[0.5, 0, 1], [0.25, 1, 0], [1, 1, 0]]))
 
 
 def test_a_data_of_pyg_is_read_whole(tmp_path: Path) -> None:
@@ -201,6 +201,20 @@ def test_a_pt_file_runs_nothing_and_other_contents_are_refused(tmp_path: Path) -
     assert not mark.exists()
     with pytest.raises(DGBError, match="not a whole Data"):
         read(write(path, PygData(x="text", edge_index=torch.from_numpy(PAIRS))))
+
+
+def test_every_form_is_reached_by_load_graph(tmp_path: Path) -> None:
+    contents: dict[str, Any] = {
+        "a.npy": PAIRS,
+        "b.npz": ADJACENCY.tocsr(),
+        "c.mtx.gz": ADJACENCY,
+        "d.graphml": networkx.path_graph(4),
+        "e.pt": PygData(edge_index=torch.from_numpy(PAIRS)),
+    }
+    for name, content in contents.items():
+        graph = load_graph(write(tmp_path / name, content), structure="degree")
+        assert (graph.name, graph.num_edges) == (name[0], 3)
+        assert graph.encoding == Encoding(structure="degree")
 
 
 def test_a_file_without_edge_index_or_matrix_says_what_it_needs(tmp_path: Path) -> None:

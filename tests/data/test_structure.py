@@ -14,7 +14,7 @@ from dgb.errors import DGBError
 from dgb.recipe import STRUCTURES
 
 
-def two_blocks(size: int = 30, seed: int = 0) -> sparse.csr_array:
+def two_blocks(size: int = 60, seed: int = 0) -> sparse.csr_array:
     rng = np.random.default_rng(seed)
     is_same = np.kron(np.eye(2), np.ones((size, size)))
     return undirected(np.triu(rng.random((2 * size, 2 * size)) < np.where(is_same, 0.3, 0.02), 1))
@@ -26,17 +26,17 @@ def path_of(num_nodes: int) -> sparse.csr_array:
 
 @pytest.mark.parametrize("kind", ["walk", "ppr"])
 def test_nodes_of_a_block_are_alike(kind: str) -> None:
-    x = structural_features(two_blocks(), np.arange(60), kind)
+    x = structural_features(two_blocks(), np.arange(120), kind)
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1, atol=1e-5)
     alike = x @ x.T
-    within = (alike[:30, :30].sum() - 30 + alike[30:, 30:].sum() - 30) / (2 * 30 * 29)
-    assert within > alike[:30, 30:].mean() + 0.1
+    within = (alike[:60, :60].sum() - 60 + alike[60:, 60:].sum() - 60) / (2 * 60 * 59)
+    assert within > alike[:60, 60:].mean() + 0.1
 
 
 @pytest.mark.parametrize("kind", STRUCTURES)
 def test_rows_go_with_their_nodes(kind: str) -> None:
-    adjacency, ids = two_blocks(), np.array([f"node-{i}" for i in range(60)])
-    order = np.random.default_rng(3).permutation(60)
+    adjacency, ids = two_blocks(), np.array([f"node-{i}" for i in range(120)])
+    order = np.random.default_rng(3).permutation(120)
     x = structural_features(adjacency, ids, kind)
     moved = structural_features(adjacency[order][:, order], ids[order], kind)
     assert x.dtype == np.float32
@@ -76,7 +76,7 @@ def test_isolated_nodes_keep_their_own_vector(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["walk", "ppr"])
 def test_nodes_keep_their_rows_in_a_graph_that_grew(kind: str) -> None:
-    small, ids = two_blocks(), np.array([f"n{i}" for i in range(60)])
+    small, ids = two_blocks(), np.array([f"n{i}" for i in range(120)])
     more = sparse.lil_array(sparse.block_diag([path_of(3), small]))
     more[2, 10] = more[10, 2] = 1
     x = structural_features(small, ids, kind)
@@ -86,20 +86,20 @@ def test_nodes_keep_their_rows_in_a_graph_that_grew(kind: str) -> None:
 
 
 def test_long_walks_in_a_dense_graph_do_not_make_all_rows_alike() -> None:
-    is_edge = np.triu(np.random.default_rng(0).random((80, 80)) < 0.5, 1)
-    x = structural_features(undirected(is_edge), np.arange(80), "walk")
-    assert (x @ x.T)[~np.eye(80, dtype=bool)].mean() < 0.2
+    is_edge = np.triu(np.random.default_rng(0).random((150, 150)) < 0.5, 1)
+    x = structural_features(undirected(is_edge), np.arange(150), "walk")
+    assert (x @ x.T)[~np.eye(150, dtype=bool)].mean() < 0.2
 
 
 @pytest.mark.parametrize("kind", ["walk", "ppr"])
 def test_equal_components_are_told_apart_in_any_order(kind: str) -> None:
     adjacency = sparse.csr_array(sparse.block_diag([two_blocks(seed=1), two_blocks(seed=2)]))
-    order = np.random.default_rng(3).permutation(120)
-    x = structural_features(adjacency, np.arange(120), kind)
+    order = np.random.default_rng(3).permutation(240)
+    x = structural_features(adjacency, np.arange(240), kind)
     moved = structural_features(adjacency[order][:, order], order, kind)
     np.testing.assert_allclose(moved, x[order], atol=1e-4)
-    one, other = x[:60].mean(axis=0), x[60:].mean(axis=0)
-    assert one @ one > 3 * abs(one @ other)
+    one, other = x[:120].mean(axis=0), x[120:].mean(axis=0)
+    assert one @ one > 3 * (one @ other)  # opposite is apart as well
 
 
 def test_edges_of_no_weight_at_all_make_no_nan() -> None:

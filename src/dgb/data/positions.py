@@ -11,7 +11,7 @@ from dgb.data.id_hash import random_signs
 WIDTH = 128
 _FIRST_HOP, _LAST_HOP = 4, 32  # of walk; the encoder looks at the nearest hops itself
 _ALPHA, _ROUNDS = 0.05, 60  # of ppr: 5 % of the walks are longer than so many rounds
-_LARGE = 20  # nodes from which a component is not one place, but has places of its own
+_LARGE = 100  # nodes from which a component is not one place, but has places of its own
 _WHOLE = 0.2  # length of what says in which of the large components a node is
 
 Means = tuple[Any, Any]  # two sparse matrices: nodes to components, components to nodes
@@ -21,9 +21,9 @@ def position_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
     """Return rows of length one that are alike for near nodes, by `walk` or `ppr`."""
     step, means = random_walk(adjacency), _component_means(adjacency)
     start = random_signs(node_ids, WIDTH)
-    whole = unit_rows(_mean_rows(means, start))
     spread = _walked if kind == "walk" else _diffused
-    return unit_rows(unit_rows(spread(step, start, means)) + _WHOLE * whole)
+    near = unit_rows(spread(step, start, means))
+    return unit_rows(near + _WHOLE * _component_rows(means, start))
 
 
 def random_walk(adjacency: Any) -> Any:
@@ -57,6 +57,14 @@ def _diffused(step: Any, start: Array, means: Means) -> Array:
     for _ in range(_ROUNDS):
         reached = _ALPHA * start + (1 - _ALPHA) * (step @ reached)
     return reached
+
+
+def _component_rows(means: Means, start: Array) -> Array:
+    """Give each node of a large component a row that tells it from the other large ones."""
+    rows, is_large = unit_rows(_mean_rows(means, start)), np.diff(means[1].indptr) > 0
+    # What all of them share tells nothing: with a single large component, nothing is left.
+    shared = rows.sum(axis=0) / max(1, is_large.sum())
+    return np.asarray(rows - is_large[:, None] * shared, np.float32)
 
 
 def _mean_rows(means: Means, x: Array) -> Array:

@@ -32,7 +32,7 @@ def with_structure(graph: Graph, kind: str) -> Graph:
     x = structural_features(graph.adjacency, graph.node_ids, kind)
     note = (
         f"no features: {x.shape[1]} columns were made of the edges (data.structure={kind}); "
-        "features of your own are nearly always better"
+        "give node rows (data.nodes) if there are any"
     )
     return replace(graph, x=x, encoding=Encoding(structure=kind), notes=(*graph.notes, note))
 
