@@ -2,7 +2,8 @@
 
 from dgb.commands.compare import compare
 from dgb.commands.data import data, info
+from dgb.commands.report import report
 from dgb.commands.results import reproduce, tune
 from dgb.commands.training import embed, evaluate, train
 
-__all__ = ["compare", "data", "embed", "evaluate", "info", "reproduce", "train", "tune"]
+__all__ = ["compare", "data", "embed", "evaluate", "info", "report", "reproduce", "train", "tune"]
