@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "dgb"
 STAGES = [
     ["errors", "settings", "progress", "whole_file"],
-    ["recipe", "cookbook", "readable"],
+    ["recipe", "cookbook", "readable", "page"],
     ["data"],
     ["views"],
     ["transforms"],
@@ -21,6 +21,7 @@ STAGES = [
     ["tune"],
     ["reproduce"],
     ["compare"],
+    ["report"],
     ["arguments"],
     ["commands"],
     ["cli"],

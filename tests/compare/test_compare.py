@@ -48,8 +48,8 @@ def test_a_comparison_is_one_table_in_three_places(
     for text in (printed, (out / "compare.md").read_text("utf-8")):
         assert "raw features" in text and "peak MB" in text
         assert re.search(r"DGB .*\d ± \d", text) and "sgc" not in text
-    page = (out / "compare.html").read_text("utf-8")
-    assert page.startswith("<!doctype html>") and "raw features" in page and "http" not in page
+    page = (out / "report.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>") and "raw features" in page and "://" not in page
 
 
 def test_finished_trainings_are_kept(
@@ -217,4 +217,4 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
     assert np.isclose(table.rows[0].share, 0.8 / 0.9)
     assert "80.0" in as_text(table)
     write(table, tmp_path)
-    assert "LP &lt;failed&gt;" in (tmp_path / "compare.html").read_text("utf-8")
+    assert "- LP <failed>" in (tmp_path / "compare.md").read_text("utf-8")

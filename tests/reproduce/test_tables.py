@@ -51,7 +51,7 @@ def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
     assert (tmp_path / "table2.md").read_text("utf-8") == text
     page = (tmp_path / "table2.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "published 83.4, +0.1 =" in page
-    assert "http" not in page
+    assert "://" not in page
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from dgb.commands.compare import compare
 from dgb.commands.data import data, info
+from dgb.commands.report import report
 from dgb.commands.results import reproduce, tune
 from dgb.commands.training import embed, evaluate, train
 from dgb.commands.use import cluster, neighbors
@@ -14,6 +15,7 @@ __all__ = [
     "evaluate",
     "info",
     "neighbors",
+    "report",
     "reproduce",
     "train",
     "tune",

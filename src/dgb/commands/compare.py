@@ -24,6 +24,7 @@ def compare(options: Namespace) -> None:
     from dgb.compare.runner import FILE
     from dgb.compare.runner import compare as run
     from dgb.compare.table import as_text, make_table, write
+    from dgb.report.write import write_comparison
     from dgb.reproduce.place import Place
 
     graph, tasks, missing = _tasks(options)
@@ -42,7 +43,7 @@ def compare(options: Namespace) -> None:
     table = make_table(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
     print(f"\n{as_text(table)}\n\nevery training: {folder / FILE}")
-    print(f"page: {folder / 'compare.html'}")
+    print(f"page: {write_comparison(folder, table)}")
 
 
 def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:

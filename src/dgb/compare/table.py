@@ -1,14 +1,16 @@
-"""A comparison as a table: on the terminal, in Markdown and as a page."""
+"""A comparison as a table: made of lines, on the terminal and in Markdown."""
 
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dgb.baselines.methods import METHODS
-from dgb.reproduce.render import html_page
+from dgb.compare.runner import FILE
+from dgb.errors import DGBError
 from dgb.run.folder import write_text
 from dgb.run.repeat import mean_std
+from dgb.train.journal import read_lines
 
+MARKDOWN = "compare.md"
 HEAD = ("", "test accuracy", "validation", "seconds", "peak MB", "runs")
 HEAD_WITHOUT_LABELS = ("", "effective rank", "", "seconds", "peak MB", "runs")
 NOTE = (
@@ -72,9 +74,33 @@ def as_text(table: Table) -> str:
 
 
 def write(table: Table, folder: Path) -> None:
-    """Write compare.md and compare.html."""
-    write_text(folder / "compare.md", _markdown(table))
-    write_text(folder / "compare.html", _page(table))
+    """Write compare.md."""
+    write_text(folder / MARKDOWN, _markdown(table))
+
+
+def read_table(folder: Path) -> Table:
+    """Return the table of a comparison's folder, a system's last settings where it has several."""
+    lines = [line for line in read_lines(folder / FILE) if _is_measurement(line)]
+    if not lines:
+        raise DGBError(f"{folder} holds no comparison ({FILE}); make one with `dgb compare`")
+    same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
+    last = {line["method"]: line["recipe"] for line in same}
+    shown = [line for line in same if line["recipe"] == last[line["method"]]]
+    remarks = _remarks(folder / MARKDOWN)
+    if left := len(lines) - len(shown):
+        remarks.append(f"{left} older measurements, of other settings or data, are left out")
+    return make_table(f"Systems on {shown[-1]['graph']}", shown, remarks)
+
+
+def _is_measurement(line: dict[str, Any]) -> bool:
+    needed = {"graph", "graph_hash", "recipe", "seed"}
+    return line.get("method") in METHODS and needed <= line.keys()
+
+
+def _remarks(path: Path) -> list[str]:
+    """Return the remarks that `write` left: what failed is in no line of measurements."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
 
 
 def _markdown(table: Table) -> str:
@@ -82,25 +108,6 @@ def _markdown(table: Table) -> str:
     body = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     remarks = "".join(f"\n- {line}" for line in table.remarks)
     return f"# {table.title}\n\n{table.note}\n\n{body}\n" + (f"{remarks}\n" if remarks else "")
-
-
-def _page(table: Table) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.head)
-    body = "\n".join(_page_row(row) for row in table.rows)
-    remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
-    return html_page(
-        table.title,
-        f"<p>{escape(table.note)}</p>\n<table><thead><tr>{head}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table>" + (f"<ul>{remarks}</ul>" if remarks else ""),
-    )
-
-
-def _page_row(row: Row) -> str:
-    title, first, *others = (escape(cell) for cell in row.cells)
-    bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
-    cells = "".join(f"<td>{cell}</td>" for cell in others)
-    kind = ' class="ours"' if row.key == "dgb" else ""
-    return f"<tr{kind}><td>{title}</td><td>{first}{bar}</td>{cells}</tr>"
 
 
 def _cells(key: str, lines: list[dict[str, Any]], first: str, second: str) -> tuple[str, ...]:

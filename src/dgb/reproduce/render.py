@@ -3,6 +3,7 @@
 from html import escape
 from pathlib import Path
 
+from dgb.page.shell import html_page
 from dgb.reproduce.published import Cell
 from dgb.reproduce.summary import Measured, SummaryRow
 from dgb.run.folder import write_text
@@ -20,17 +21,6 @@ NOTE = (
     "≠ where it does not; ▼ where we fall short of it by more than two published deviations, or "
     "1.5 points where none is published. In parentheses: published, not measured by us."
 )
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
-  color: #1b1b1b; background: #fff }
-table { border-collapse: collapse; width: 100% } caption { text-align: left; margin-bottom: .5rem }
-th, td { padding: .35rem .7rem; border-bottom: 1px solid #ddd; text-align: left;
-  font-variant-numeric: tabular-nums }
-th { border-bottom: 2px solid #888 } .paper { color: #666; font-size: 90% }
-td + td { white-space: nowrap }
-.bar { height: 5px; background: #2a6f97; margin-top: 3px }
-.same { color: #00664b } .other { color: #a04000 } .ours td { background: #f3f8fc }
-"""
 
 
 def write_table(table: str, rows: list[SummaryRow], results: Path) -> str:
@@ -56,24 +46,16 @@ def page(table: str, rows: list[SummaryRow], datasets: list[str]) -> str:
     """Return a table as a self-contained page."""
     head = "".join(f"<th>{escape(d.capitalize())}</th>" for d in datasets)
     body = "\n".join(
-        f'<tr class="{"ours" if row.measured else ""}"><td>{escape(row.title)}</td>'
+        f"<tr><td>{escape(row.title)}</td>"
         + "".join(f"<td>{_html(row, dataset)}</td>" for dataset in datasets)
         + "</tr>"
         for row in rows
     )
     return html_page(
         TITLES[table],
-        f"<p>{escape(NOTE)}</p>\n<table><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>\n{body}\n</tbody></table>",
-    )
-
-
-def html_page(title: str, body: str) -> str:
-    """Return a self-contained page."""
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>\n'
-        f"<style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>\n{body}</body></html>\n"
+        f'<p class="note">{escape(NOTE)}</p>\n<div class="scroll"><table>'
+        f"<thead><tr><th></th>{head}</tr></thead>"
+        f"<tbody>\n{body}\n</tbody></table></div>",
     )
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
+from dgb.page.shell import html_page
 from dgb.reproduce.measure import load
 from dgb.reproduce.place import Place
 from dgb.reproduce.published import DATASETS, published, rows
-from dgb.reproduce.render import html_page
 from dgb.reproduce.statistics import reason, statistics
 from dgb.run.folder import write_text
 from dgb.train.journal import read_lines, rewrite_lines
@@ -60,7 +60,7 @@ def _page(lines: list[dict[str, Any]]) -> str:
     )
     why = "".join(f"<li>{escape(text)}</li>" for text in _reasons(lines))
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return html_page(TITLE, f"{table}<ul>{why}</ul>")
+    return html_page(TITLE, f'<div class="scroll">{table}</div><ul>{why}</ul>')
 
 
 def _name(line: dict[str, Any]) -> str:

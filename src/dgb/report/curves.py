@@ -1,0 +1,91 @@
+"""Training curves as inline SVG; the page's script adds the values under the pointer."""
+
+import json
+import math
+from html import escape
+from typing import Any
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
+MOST = 400  # points a curve: more than a screen can show
+CURVES = {
+    "loss": ("Loss", "Eq. 10, from 0 (the views agree) to 8"),
+    "effective_rank": (
+        "Effective rank",
+        "directions that the augmented view 1 uses; below 2 is a collapse",
+    ),
+    "spread": ("Spread", "variance of unit-length projections; 0 when all nodes are alike"),
+}
+
+
+def curves(metrics: list[dict[str, Any]]) -> str:
+    """Return the section of training curves, each with the epochs that measured it."""
+    drawn = [_figure(name, points) for name in CURVES if (points := _points(metrics, name))]
+    if not drawn:
+        return ""
+    return (
+        '<section aria-labelledby="training"><h2 id="training">Training</h2>'
+        f'<div class="curves">{"".join(drawn)}</div></section>\n'
+    )
+
+
+def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]:
+    """Return epochs and values, thinned out but with the last one."""
+    points = [
+        (int(line["epoch"]), float(line[name]))
+        for line in metrics
+        if isinstance(line.get(name), int | float) and isinstance(line["epoch"], int)
+        if math.isfinite(line[name])
+    ]
+    stride = math.ceil(len(points) / MOST) or 1
+    return points[: len(points) - 1 : stride] + points[-1:]
+
+
+def _figure(name: str, points: list[tuple[int, float]]) -> str:
+    title, meaning = CURVES[name]
+    values = escape(json.dumps([(epoch, f"{value:.4g}") for epoch, value in points]))
+    epoch, value = points[-1]
+    return (
+        f'<figure class="curve card" data-values="{values}"><h3>{title}'
+        f"<output>{value:.4g} at epoch {epoch}</output></h3>"
+        f"{_svg(f'{title} by epoch', points)}<figcaption>{meaning}</figcaption></figure>"
+    )
+
+
+def _svg(name: str, points: list[tuple[int, float]]) -> str:
+    epochs, values = [epoch for epoch, _ in points], [value for _, value in points]
+    ticks = _ticks(min(values), max(values))
+    low, high = min(ticks[0], *values), max(ticks[-1], *values)
+    first, span = epochs[0], (epochs[-1] - epochs[0]) or 1
+
+    def x(epoch: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (epoch - first) / span
+
+    def y(value: float) -> float:
+        return TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / ((high - low) or 1)
+
+    grid = "".join(
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
+        f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        for tick in ticks
+    )
+    ends = "".join(
+        f'<text x="{x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
+        for epoch, anchor, text in (
+            (epochs[0], "start", f"epoch {epochs[0]}"),
+            (epochs[-1], "end", str(epochs[-1])),
+        )[: len(set(epochs))]
+    )
+    line = " ".join(f"{x(epoch):.1f},{y(value):.1f}" for epoch, value in points)
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">{grid}{ends}'
+        f'<polyline points="{line}"/><circle class="mark" r="4" visibility="hidden"/></svg>'
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return three to six round numbers from at most `low` to at least `high`."""
+    size = (high - low) or abs(high) or 1.0
+    power = 10.0 ** math.floor(math.log10(size / 3))
+    step = next(power * k for k in (1, 2, 5, 10) if size / (power * k) <= 4)
+    start, end = math.floor(low / step), math.ceil(high / step)
+    return [round(step * k, 10) for k in range(start, end + 1)]

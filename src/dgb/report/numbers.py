@@ -1,0 +1,120 @@
+"""The numbers of a run: cards with what each of them means, and the confusion matrix."""
+
+from html import escape
+from typing import Any
+
+from dgb.readable import readable
+from dgb.recipe import Recipe
+from dgb.run.repeat import SYSTEMS
+
+MEANINGS = {
+    "dgb": "this run",
+    "random": "the same encoder before its first step",
+    "raw": "no encoder, the features alone",
+}
+
+
+def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
+    """Return the section of cards."""
+    seconds = scores.get("seconds")
+    cards = [
+        *_labelled_cards(scores),
+        _card(
+            "Effective rank",
+            _shown(scores.get("effective_rank"), "{:,.0f}"),
+            f"directions that the embeddings use; the encoder is {recipe.encoder.width:,} wide",
+        ),
+        _card("Training time", _duration(seconds), f"for {epochs:,} epochs"),
+        _card(
+            "Memory",
+            _shown(scores.get("peak_mb"), "{:,.0f} MB"),
+            "the most that the process held, scoring included",
+        ),
+        _card("Link prediction", "", readable(scores["links"])) if scores.get("links") else "",
+    ]
+    return (
+        '<section aria-labelledby="numbers"><h2 id="numbers">Numbers</h2>'
+        f'<div class="cards">{"".join(cards)}</div></section>\n'
+    )
+
+
+def confusion(scores: dict[str, Any]) -> str:
+    """Return the confusion matrix of the test nodes as a table, shaded by share of its row."""
+    if not scores.get("confusion"):
+        return ""
+    labels, counts = scores["confusion"]["labels"], scores["confusion"]["counts"]
+    head = "".join(f'<th scope="col"><span>{escape(str(name))}</span></th>' for name in labels)
+    body = "".join(
+        f'<tr><th scope="row">{escape(str(name))}</th>{_heat(row)}</tr>'
+        for name, row in zip(labels, counts, strict=True)
+    )
+    return (
+        '<section aria-labelledby="confusion"><h2 id="confusion">Which classes are confused</h2>'
+        '<p class="note">Test nodes: rows are the true class, columns the predicted one; '
+        'the stronger the colour, the larger the share of its row.</p><div class="scroll">'
+        f'<table class="heat"><thead><tr><td></td>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></section>\n"
+    )
+
+
+def _labelled_cards(scores: dict[str, Any]) -> list[str]:
+    if "dgb" not in scores:
+        return []
+    accuracy = {key: scores[key]["probe"]["test"] for key in SYSTEMS if key in scores}
+    nmi = {key: scores[key]["cluster"]["nmi"] for key in SYSTEMS if key in scores}
+    ari, hit = (scores["dgb"]["cluster"][name] for name in ("ari", "accuracy"))
+    return [
+        _card(
+            "Test accuracy",
+            f"{100 * accuracy['dgb']:.1f} %",
+            "of a linear probe on frozen embeddings, chosen on validation nodes",
+            _bars({key: (value, f"{100 * value:.1f}") for key, value in accuracy.items()}),
+        ),
+        _card(
+            "Clusters and labels (NMI)",
+            f"{nmi['dgb']:.2f}",
+            f"of k-means, which sees no labels: 0 is unrelated, 1 the same; "
+            f"ARI {ari:.2f}, accuracy {100 * hit:.1f} %",
+            _bars({key: (value, f"{value:.2f}") for key, value in nmi.items()}),
+        ),
+    ]
+
+
+def _card(title: str, value: str, meaning: str, more: str = "") -> str:
+    kind = "card wide" if more else "card"
+    return (
+        f'<div class="{kind}"><h3>{escape(title)}</h3>'
+        + (f'<p class="value">{escape(value)}</p>' if value else "")
+        + f'<p class="note">{escape(meaning)}</p>{more}</div>'
+    )
+
+
+def _bars(values: dict[str, tuple[float, str]]) -> str:
+    """Return a bar a system, all from 0 to 1: a cut-off axis would make differences look larger."""
+    rows = "".join(
+        f'<li class="{"ours" if key == "dgb" else ""}"><span class="name">{SYSTEMS[key]}'
+        f'<span class="sub">{MEANINGS[key]}</span></span><span class="count">{text}</span>'
+        f'<span class="bar" style="width:{100 * min(1.0, max(0.0, share)):.1f}%"></span></li>'
+        for key, (share, text) in values.items()
+    )
+    return f'<ul class="bars">{rows}</ul>'
+
+
+def _heat(row: list[int]) -> str:
+    total = sum(row) or 1
+    return "".join(
+        f'<td class="{"deep" if count / total > 0.55 else ""}"'
+        f' style="--share:{100 * count / total:.0f}%">{count or "·"}</td>'
+        for count in row
+    )
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "not measured" if value is None else form.format(value)
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None or seconds < 100:
+        return _shown(seconds, "{:.1f} s" if seconds is not None and seconds < 10 else "{:.0f} s")
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
