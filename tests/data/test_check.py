@@ -13,6 +13,7 @@ from dgb.data.column_names import named_columns
 from dgb.data.feature_check import count_repeated_rows
 from dgb.data.graph import Graph, make_graph
 from dgb.data.homophily import adjusted_homophily
+from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
 from dgb.data.trouble import trouble
 
@@ -149,3 +150,11 @@ def test_check_prints_counts_notes_and_trouble() -> None:
     sound = "\n".join(check_lines(ring(40)))
     assert sound.endswith("likely trouble: none found")
     assert "in reading" not in sound
+
+
+def test_empty_columns_of_hashed_words_are_no_trouble() -> None:
+    edges = {"source": ["a", "b"], "target": ["b", "c"]}
+    nodes = {"id": ["a", "b", "c"], "title": ["red door", "blue door", "old red house"]}
+    graph = to_graph(nodes, edges=edges, text="words")
+    assert graph.num_features == 256
+    assert check_graph(graph)["constant_columns"] == 0

@@ -12,7 +12,8 @@ from dgb.progress import say
 
 
 def train(options: Namespace) -> None:
-    """Train once into a run folder, or go on with one."""
+    """Train once into a run folder, or go on with one; the report is a page to look at it."""
+    from dgb.report.write import write_report
     from dgb.run import folder as files
     from dgb.run.repeat import scores_table
     from dgb.run.training import check_recipe, train_run
@@ -44,7 +45,7 @@ def train(options: Namespace) -> None:
     if "dgb" in scores:
         print(f"\n{scores_table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    print(f"embeddings: {folder / files.EMBEDDINGS}")
+    print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
 
 
 def embed(options: Namespace) -> None:

@@ -45,7 +45,7 @@ def _feature_counts(graph: Graph) -> dict[str, Any]:
         "feature_density": float(filled.sum() / (graph.num_nodes * graph.num_features)),
         "rows_without_features": int((filled == 0).sum()),
         "repeated_feature_rows": count_repeated_rows(graph.x),
-        "constant_columns": len(constant_columns(graph.x)),
+        "constant_columns": len(constant_columns(graph)),
     }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from dgb.data.graph import Array, Features
+from dgb.data.graph import Array, Features, Graph
 from dgb.data.id_hash import mixed
 
 _CHUNK = 1 << 20  # numbers hashed at a time
@@ -14,12 +14,18 @@ def filled_per_row(x: Features) -> Array:
     return np.asarray((x != 0).sum(axis=1)).ravel()
 
 
-def constant_columns(x: Features) -> Array:
-    """Return the positions of the columns that hold one number throughout."""
-    low, high = x.min(axis=0), x.max(axis=0)
-    if sparse.issparse(x):
+def constant_columns(graph: Graph) -> Array:
+    """Return the positions of the columns that hold one number throughout.
+
+    A column that words are hashed to may well be empty, and is not counted.
+    """
+    low, high = graph.x.min(axis=0), graph.x.max(axis=0)
+    if sparse.issparse(graph.x):
         low, high = low.toarray(), high.toarray()
-    return np.flatnonzero(np.ravel(low) == np.ravel(high))
+    is_constant = np.ravel(low) == np.ravel(high)
+    columns = graph.encoding.columns if graph.encoding is not None else ()
+    kinds = [column.kind for column in columns for _ in column.names()]
+    return np.flatnonzero(is_constant & (np.array(kinds or [""]) != "words"))
 
 
 def column_shares(x: Features) -> Array:

@@ -67,7 +67,7 @@ def _column_trouble(graph: Graph) -> Iterator[str]:
             "size of all features, and dividing rows by their sum would hide the others; bring "
             "columns to a like scale, or use --set data.normalise=none"
         )
-    constant = constant_columns(graph.x)
+    constant = constant_columns(graph)
     if len(constant):
         yield (
             f"Columns that hold one number throughout say nothing ({len(constant):,} of "
