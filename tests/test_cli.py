@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from dgb.cli import main
+from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
-from dgb.data.npz import write_npz
 from dgb.run.folder import write_embeddings
 from tests.conftest import make_blocks
 

@@ -14,8 +14,8 @@ from safetensors.numpy import save_file
 from dgb import DGB, DGBError
 from dgb.cli import main
 from dgb.data.encoding import Column, Encoding
+from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
-from dgb.data.npz import write_npz
 from dgb.run.folder import read_encoding, save_encoding
 from tests.conftest import make_blocks
 

@@ -14,8 +14,8 @@ from pyarrow import parquet
 from dgb.cli import main
 from dgb.commands.use import cluster, neighbors
 from dgb.cookbook import load_recipe
+from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
-from dgb.data.npz import write_npz
 from dgb.errors import DGBError
 from dgb.run.folder import make_folder, read_embeddings, write_embeddings
 from dgb.run.map import write_map

@@ -15,8 +15,8 @@ from dgb.cli import main
 from dgb.compare import runner
 from dgb.compare.table import as_text, make_table, write
 from dgb.compare.tasks import Repeats, leave_out, make_tasks
+from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
-from dgb.data.npz import write_npz
 from dgb.recipe import Recipe
 from dgb.train.journal import read_lines
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dgb.data.sources import Source, Wheel
+from dgb.data.public.sources import Source, Wheel
 
 FILES = {"toy.x": b"features " * 1000, "toy.y": b"labels"}
 

@@ -8,14 +8,14 @@ import pytest
 from scipy import sparse
 
 from dgb.commands.data import check_lines
-from dgb.data.check import check_graph
 from dgb.data.column_names import named_columns
-from dgb.data.feature_check import count_repeated_rows
 from dgb.data.graph import Graph, make_graph
-from dgb.data.homophily import adjusted_homophily
+from dgb.data.look.check import check_graph
+from dgb.data.look.feature_check import count_repeated_rows
+from dgb.data.look.homophily import adjusted_homophily
+from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
-from dgb.data.trouble import trouble
 
 
 def ring(num_nodes: int, **parts: Any) -> Graph:

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dgb.data.from_tables import graph_from_tables
 from dgb.data.graph import Graph
-from dgb.data.tables import read_table, table_of
+from dgb.data.tables.from_tables import graph_from_tables
+from dgb.data.tables.table import read_table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -185,7 +185,7 @@ def test_many_edges_are_read_in_one_piece(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "many.txt"
     path.write_text("# many\n" + "\n".join(f"{a}\t{b}" for a, b in ends.tolist()))
     rows: list[int] = []
-    monkeypatch.setattr("dgb.data.tables.records", lambda _: rows.append(1))  # the slow scan
+    monkeypatch.setattr("dgb.data.tables.table.records", lambda _: rows.append(1))  # the slow scan
     graph = graph_from_tables(
         "many", read_table(path, has_names=False), None, None, Data(structure="degree")
     )

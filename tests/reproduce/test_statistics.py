@@ -1,7 +1,7 @@
 import pytest
 
 from dgb.data.load import load_graph
-from dgb.data.sources import find_source
+from dgb.data.public.sources import find_source
 from dgb.reproduce.published import DATASETS, published, rows
 from dgb.reproduce.statistics import reason, statistics
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from dgb.commands.options import data_of, data_options
 from dgb.cookbook import load_recipe, recipe_names
-from dgb.data.check import check_graph
 from dgb.data.graph import Graph
 from dgb.data.load import fetch_dataset, list_datasets
+from dgb.data.look.check import check_graph
+from dgb.data.look.trouble import trouble
+from dgb.data.public.sources import cache_folder
 from dgb.data.reading import read_graph
-from dgb.data.sources import cache_folder
-from dgb.data.trouble import trouble
 from dgb.readable import readable, setting_lines
 
 

@@ -9,8 +9,8 @@ from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.load import is_path
+from dgb.data.public.sources import dataset_name
 from dgb.data.reading import read_graph
-from dgb.data.sources import dataset_name
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.recipe import Data, Recipe

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.formats import FILE_SUFFIXES, read_file
-from dgb.data.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
+from dgb.data.formats.node_matrix import node_matrix
+from dgb.data.formats.read_file import FILE_SUFFIXES, read_file
 from dgb.data.graph import Graph
-from dgb.data.node_matrix import SUFFIXES as MATRIX_SUFFIXES
-from dgb.data.node_matrix import node_matrix
-from dgb.data.tables import TABLE_SUFFIXES, Table, is_table, read_table
+from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.tables.table import TABLE_SUFFIXES, Table, is_table, read_table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 

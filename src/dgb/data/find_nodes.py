@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
-from dgb.data.ids import find_positions
+from dgb.data.tables.ids import find_positions
 from dgb.errors import DGBError
 
 SEARCHED = 20_000  # ids that are looked through for one like an unknown id

@@ -8,10 +8,10 @@ from typing import Any
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.fetch import fetch, find_local, has_cached_files
+from dgb.data.formats.npz import read_npz
 from dgb.data.graph import Graph
-from dgb.data.npz import read_npz
-from dgb.data.sources import Source, dataset_name, find_source, known_sources, local_folders
+from dgb.data.public.fetch import fetch, find_local, has_cached_files
+from dgb.data.public.sources import Source, dataset_name, find_source, known_sources, local_folders
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -106,8 +106,8 @@ def _read_bundled(source: Source) -> Graph:
 
 
 def _read(source: Source, folder: Path) -> Graph:
-    from dgb.data.planetoid import read_planetoid
-    from dgb.data.public import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
+    from dgb.data.public.planetoid import read_planetoid
+    from dgb.data.public.readers import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
 
     file = folder / next(iter(source.files))
     match source.form:
@@ -123,6 +123,6 @@ def _read(source: Source, folder: Path) -> Graph:
 
 def _in_published_form(source: Source, graph: Graph) -> Graph:
     # The same name must mean the same graph, wherever its file came from.
-    from dgb.data.public import with_binary_features
+    from dgb.data.public.readers import with_binary_features
 
     return with_binary_features(graph) if source.form == "gnn-benchmark" else graph

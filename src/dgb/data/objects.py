@@ -9,8 +9,8 @@ from scipy import sparse
 from dgb.data.align import align
 from dgb.data.column_names import names_of
 from dgb.data.encoding import Encoding
+from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph, make_graph
-from dgb.data.pyg import from_pyg
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -50,11 +50,11 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
     if hasattr(data, "edge_index"):
         return from_pyg(data, structure=reading.structure)
     if hasattr(data, "nodes") and hasattr(data, "edges") and hasattr(data, "is_multigraph"):
-        from dgb.data.networks import from_networkx
+        from dgb.data.formats.networks import from_networkx
 
         return from_networkx(data, "graph", reading, encoding)
     if hasattr(data, "vs") and hasattr(data, "es") and hasattr(data, "get_edgelist"):
-        from dgb.data.networks import from_igraph
+        from dgb.data.formats.networks import from_igraph
 
         return from_igraph(data, "graph", reading, encoding)
     if hasattr(data, "edge_types"):
@@ -78,8 +78,8 @@ def _from_matrix(x: Any, adjacency: Any) -> Graph:
 
 
 def _from_frames(nodes: Any, edges: Any, reading: Data, encoding: Encoding | None) -> Graph:
-    from dgb.data.from_tables import graph_from_tables
-    from dgb.data.tables import table_of
+    from dgb.data.tables.from_tables import graph_from_tables
+    from dgb.data.tables.table import table_of
 
     node_table = None if nodes is None else table_of(nodes, "nodes")
     return graph_from_tables("graph", table_of(edges, "edges"), node_table, None, reading, encoding)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from dgb.data.sources import find_source
+from dgb.data.public.sources import find_source
 from dgb.settings import unknown_name
 
 TABLES = ("table1", "table2", "table3", "table4")

@@ -7,7 +7,7 @@ import torch
 from scipy import sparse
 from torch_geometric.transforms import BaseTransform
 
-from dgb.data.arrays import edge_matrix
+from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import undirected
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe

@@ -1,0 +1,1 @@
+"""Files of arrays and of other programs that hold a graph."""

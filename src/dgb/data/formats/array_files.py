@@ -1,0 +1,96 @@
+"""Edges between positions 0 … n−1, joined with the node rows and labels of other files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dgb.data.align import align
+from dgb.data.encoding import Encoding
+from dgb.data.formats.arrays import Matrix, class_labels
+from dgb.data.formats.edge_arrays import read_edge_array
+from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
+from dgb.data.formats.node_matrix import node_matrix, read_npy
+from dgb.data.graph import Features, Graph, make_graph, undirected
+from dgb.data.structure import structural_features, with_structure
+from dgb.data.tables.columns import find_column
+from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.tables.table import Table, read_table, table_of
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+_ID_NAMES = ("id", "node_id", "node")
+
+
+def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
+    """Read edges from an array file, and features and labels from the files that `reading` names.
+
+    Row i of these is position i of the edges; a table's id column only says what nodes are called.
+    """
+    nodes = _read_nodes(reading.nodes)
+    count = None if nodes is None else _count(nodes)
+    adjacency, notes = read_edge_array(path, count)
+    if count not in (None, adjacency.shape[0]):
+        raise DGBError(
+            f"{path} has {adjacency.shape[0]} nodes but {reading.nodes} {count} rows; "
+            "give one row per node, in the same order"
+        )
+    name = path.name.split(".")[0]
+    if isinstance(nodes, Table):
+        graph = _join_table(name, nodes, adjacency, reading, encoding)
+    else:
+        graph = align(_join_matrix(name, nodes, adjacency, reading), encoding)
+    return replace(graph, notes=(*notes, *graph.notes))
+
+
+def _read_nodes(path: str) -> Table | Features | None:
+    if not path:
+        return None
+    is_matrix = path.lower().endswith(MATRIX_SUFFIXES)
+    return node_matrix(Path(path)) if is_matrix else read_table(Path(path))
+
+
+def _count(nodes: Table | Features) -> int:
+    return int(nodes.content.num_rows if isinstance(nodes, Table) else nodes.shape[0])
+
+
+def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
+    rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
+    if reading.labels.lower().endswith(".npy"):
+        labels = class_labels(read_npy(Path(reading.labels)))
+        graph = make_graph(name, rows, adjacency, labels=labels)
+    else:
+        graph = graph_from_matrix(name, _no_edges(), rows, _label_table(reading), _plain(reading))
+        graph = replace(graph, adjacency=undirected(adjacency))
+    return with_structure(graph, reading.structure) if x is None else graph
+
+
+def _join_table(
+    name: str, nodes: Table, adjacency: Matrix, reading: Data, encoding: Encoding | None
+) -> Graph:
+    id_name = find_column(nodes, reading.id, _ID_NAMES, "data.id")
+    if id_name is None:
+        ids = np.arange(nodes.content.num_rows)
+        nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
+    reading = replace(_plain(reading), id=id_name or "id")
+    labels = _label_table(reading)
+    graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
+    graph = replace(graph, adjacency=undirected(adjacency))
+    if graph.encoding is None or not graph.encoding.structure:
+        return graph
+    kind = graph.encoding.structure
+    return replace(graph, x=structural_features(graph.adjacency, graph.node_ids, kind))
+
+
+def _label_table(reading: Data) -> Table | None:
+    return read_table(Path(reading.labels)) if reading.labels else None
+
+
+def _no_edges() -> Table:
+    # Positions need no search among ids: the edges are put in afterwards.
+    none = np.zeros(0, np.int64)
+    return table_of({"source": none, "target": none}, "edges")
+
+
+def _plain(reading: Data) -> Data:
+    return replace(reading, weight="")

@@ -1,0 +1,69 @@
+"""Edges as arrays: a sparse matrix in .npz or MatrixMarket form, or a .npy list of pairs."""
+
+from pathlib import Path
+
+from scipy import sparse
+
+from dgb.data.formats.arrays import Matrix, edge_matrix
+from dgb.data.formats.node_matrix import read_npy, read_sparse
+from dgb.data.graph import Array
+from dgb.errors import DGBError
+
+SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
+_FEW = 1000  # nodes that any file may have without an edge
+
+
+def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
+    """Read edges between positions as an n × n matrix, with notes on what was guessed.
+
+    `num_nodes` is known where there are node rows; pairs alone end at the last node they name.
+    """
+    if path.suffix == ".npy":
+        return _read_pairs(path, num_nodes)
+    matrix = read_sparse(path) if path.suffix == ".npz" else _read_market(path)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise DGBError(
+            f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is no adjacency; give a square matrix "
+            "whose rows and columns are the same nodes"
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise DGBError(f"{path}: edge weights must be real numbers, not {matrix.dtype}")
+    return matrix, ()
+
+
+def _read_market(path: Path) -> Matrix:
+    from scipy.io import mmread
+
+    try:
+        return sparse.coo_array(mmread(path))
+    except (OSError, ValueError, TypeError, EOFError, OverflowError, MemoryError) as error:
+        raise DGBError(
+            f"{path}: not a readable MatrixMarket file ({error}); get it again or write it with "
+            "scipy.io.mmwrite"
+        ) from None
+
+
+def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
+    pairs = read_npy(path)
+    if pairs.ndim != 2 or 2 not in pairs.shape or pairs.dtype.kind not in "iu":
+        raise DGBError(
+            f"{path}: edges must be integers of shape [2, E] or [E, 2], not {pairs.dtype} of "
+            f"shape {list(pairs.shape)}; give a table (CSV, Parquet) for other ids or weights"
+        )
+    edge_index = pairs if pairs.shape[0] == 2 else pairs.T
+    note = f"{path.name}: 2 × 2 was read as two columns of edges, [[sources], [targets]]"
+    notes = (note,) if pairs.shape == (2, 2) else ()
+    try:
+        return edge_matrix(edge_index, num_nodes or _count_nodes(edge_index)), notes
+    except DGBError as error:
+        raise DGBError(f"{path}: {error}") from None
+
+
+def _count_nodes(edge_index: Array) -> int:
+    count = int(edge_index.max()) + 1 if edge_index.size else 0
+    if count > _FEW + 10 * edge_index.size:
+        raise DGBError(
+            f"node {count - 1} but only {edge_index.shape[1]} edges: positions must be 0 … n−1; "
+            "number the nodes so, or give a table (CSV, Parquet), which takes any ids"
+        )
+    return count

@@ -1,0 +1,97 @@
+"""Graphs of networkx and igraph, by their tables of nodes and edges."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dgb.data.encoding import Encoding
+from dgb.data.graph import Graph
+from dgb.data.tables.from_tables import graph_from_tables
+from dgb.data.tables.table import table_of
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+Columns = dict[str, list[Any]]
+
+
+def from_networkx(
+    network: Any, name: str, reading: Data, encoding: Encoding | None = None
+) -> Graph:
+    """Make a Graph of a networkx graph: attributes of nodes are features, `weight` of edges."""
+    nodes = list(network.nodes)
+    rows = [attributes for _, attributes in network.nodes(data=True)]
+    names = dict.fromkeys(key for row in rows for key in row)
+    attributes = {str(key): [row.get(key) for row in rows] for key in names}
+    key = reading.weight or "weight"
+    edges = list(network.edges(data=key))
+    ends = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges]}
+    weights = [edge[2] for edge in edges]
+    return _from_columns(name, (nodes, attributes), (ends, weights), reading, encoding)
+
+
+def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | None = None) -> Graph:
+    """Make a Graph of an igraph graph: the vertex attribute `name` is the id."""
+    attributes = {str(key): list(network.vs[key]) for key in network.vs.attributes()}
+    nodes = attributes.pop("name", list(range(network.vcount())))
+    pairs = network.get_edgelist()
+    ends = {"source": [nodes[u] for u, _ in pairs], "target": [nodes[v] for _, v in pairs]}
+    key = reading.weight or "weight"
+    weights = list(network.es[key]) if key in network.es.attributes() else [None] * len(pairs)
+    return _from_columns(name, (nodes, attributes), (ends, weights), reading, encoding)
+
+
+def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
+    """Read a GraphML file; the ids of nodes stay the text that they are in it."""
+    from xml.etree.ElementTree import ParseError
+
+    import networkx
+
+    try:
+        network = networkx.read_graphml(path)
+    except (OSError, ParseError, networkx.NetworkXException, ValueError, KeyError) as error:
+        raise DGBError(f"{path}: not a readable GraphML file ({error}); export it again") from None
+    return from_networkx(network, path.stem, reading, encoding)
+
+
+def _from_columns(
+    name: str,
+    nodes: tuple[list[Any], Columns],
+    edges: tuple[Columns, list[Any]],
+    reading: Data,
+    encoding: Encoding | None,
+) -> Graph:
+    (ids, attributes), (ends, weights) = nodes, edges
+    notes: tuple[str, ...] = ()
+    if not _are_integers(ids) and not all(isinstance(node, str) for node in ids):
+        ids, ends = _texts(ids), {end: _texts(values) for end, values in ends.items()}
+        notes = ("node ids that are neither all integers nor all text were turned into text",)
+    # An attribute may be called id as well; the nodes of the graph keep their own.
+    id_name = next(n for n in ("id", "node_id", "node", "(node)") if n not in attributes)
+    reading = replace(reading, id=id_name, weight="")
+    graph = graph_from_tables(
+        name,
+        table_of(ends | _weights(weights), "edges"),
+        table_of({id_name: ids} | attributes, "nodes"),
+        None,
+        reading,
+        encoding,
+    )
+    return replace(graph, notes=notes + graph.notes)
+
+
+def _weights(weights: list[Any]) -> Columns:
+    if all(weight is None for weight in weights):
+        return {}
+    return {"weight": [1.0 if weight is None else weight for weight in weights]}
+
+
+def _are_integers(ids: list[Any]) -> bool:
+    kinds = {type(node) for node in ids}
+    is_whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
+    return is_whole and all(-(2**63) <= node < 2**63 for node in ids)
+
+
+def _texts(values: list[Any]) -> list[Any]:
+    return [str(value) for value in values]

@@ -1,0 +1,79 @@
+"""Features as a matrix file: .npy, or a .npz of scipy."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.formats.arrays import Arrays, Matrix, open_npz, refuse_unless
+from dgb.data.graph import Array, Features
+from dgb.errors import DGBError
+
+SUFFIXES = (".npy", ".npz")
+SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
+
+
+def node_matrix(path: Path) -> Features:
+    """Read features, one row per node, from a .npy array or a sparse .npz of scipy."""
+    x = read_npy(path) if path.suffix == ".npy" else read_sparse(path)
+    if x.ndim != 2 or x.dtype.kind not in "biuf":
+        raise DGBError(
+            f"{path}: features must be numbers, one row per node and one column per feature, "
+            f"not {x.dtype} of shape {x.shape}"
+        )
+    return x
+
+
+def read_npy(path: Path) -> Array:
+    """Read an array that holds no Python objects."""
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except FileNotFoundError:
+        raise DGBError(f"{path}: no such file; give the path of a .npy file") from None
+    except (OSError, ValueError, EOFError, MemoryError):
+        raise DGBError(
+            f"{path}: not a readable .npy array of numbers (broken, or another format); "
+            "write it with numpy.save"
+        ) from None
+
+
+def read_sparse(path: Path) -> Matrix:
+    """Read a matrix that scipy.sparse.save_npz has written, never unpickling anything."""
+    arrays = open_npz(path, SPARSE_KEYS)
+    try:
+        return sparse_matrix(arrays)
+    except KeyError as error:
+        raise DGBError(
+            f"{path}: no array {error}; give a file of scipy.sparse.save_npz, "
+            "or one with `edge_index` as write_npz writes it"
+        ) from None
+    except (DGBError, ValueError, TypeError, IndexError, OverflowError) as error:
+        raise DGBError(f"{path}: {error}; write it with scipy.sparse.save_npz") from None
+
+
+def sparse_matrix(arrays: Arrays) -> Matrix:
+    """Join the parts of a CSR, CSC or COO matrix."""
+    shape, data = _shape(arrays["shape"]), arrays["data"]
+    form = _text(arrays["format"])
+    refuse_unless(form in ("csr", "csc", "coo"), f"form {form!r} is not one of csr, csc, coo")
+    if form == "coo":
+        return sparse.coo_array((data, (_places(arrays["row"]), _places(arrays["col"]))), shape)
+    make: Any = sparse.csr_array if form == "csr" else sparse.csc_array
+    matrix = make((data, _places(arrays["indices"]), _places(arrays["indptr"])), shape=shape)
+    matrix.check_format(full_check=True)
+    return sparse.csr_array(matrix)
+
+
+def _shape(shape: Array) -> tuple[int, ...]:
+    refuse_unless(shape.shape == (2,) and shape.dtype.kind in "iu", "`shape` must be two integers")
+    return tuple(int(size) for size in shape)
+
+
+def _text(form: Array) -> str:
+    return form.item().decode("ascii", "replace") if form.dtype.kind == "S" else str(form)
+
+
+def _places(values: Array) -> Array:
+    refuse_unless(values.dtype.kind in "iu", "positions must be integers")
+    return values.astype(np.int64)

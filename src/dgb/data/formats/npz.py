@@ -1,0 +1,129 @@
+"""The project's own graph file: one npz without pickles, small, and written in one piece."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dgb.data.column_names import named_columns, names_of
+from dgb.data.encoding import Encoding
+from dgb.data.formats.arrays import (
+    Arrays,
+    class_labels,
+    edge_matrix,
+    open_npz,
+    refuse_unless,
+    sparse_rows,
+)
+from dgb.data.formats.npz_arrays import TEST, TRAIN, VALIDATION, arrays_of
+from dgb.data.graph import Array, Features, Graph, Split
+from dgb.data.structure import make_featured_graph
+from dgb.errors import DGBError
+from dgb.whole_file import whole_file
+
+_FEATURE_KEYS = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
+_COLUMN_KEYS = ("feature_names", "feature_scales", "structure")
+_KEYS = (
+    *_FEATURE_KEYS,
+    *_COLUMN_KEYS,
+    "edge_index",
+    "edge_weight",
+    "y",
+    "node_ids",
+    "label_names",
+    "split",
+)
+
+
+def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
+    """Read a graph from an npz file in the form that `write_npz` writes.
+
+    A file without features gets those that `structure` names, made of its edges.
+    """
+    path = Path(path)
+    arrays = open_npz(path, _KEYS)
+    try:
+        return _graph_from(path.stem, arrays, structure)
+    except KeyError as error:
+        raise DGBError(
+            f"{path}: no array {error}; the file needs `edge_index`, and for features "
+            "`x` or `x_indices`, `x_indptr` and `x_shape`"
+        ) from None
+    except DGBError as error:
+        raise DGBError(f"{path}: {error}") from None
+    except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
+        raise DGBError(f"{path}: {error}; mend the file or write it with write_npz") from None
+
+
+def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
+    """Write a graph compactly, through a temporary file, so that a crash leaves no half file."""
+    path = Path(path)
+    arrays = arrays_of(graph)
+    try:
+        with whole_file(path, is_shared=True) as part, part.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise DGBError(
+            f"{path}: cannot be written ({error.strerror}); choose another place"
+        ) from None
+
+
+def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
+    x = _features_from(arrays)
+    num_nodes = _count_nodes(arrays) if x is None else x.shape[0]
+    edges = edge_matrix(arrays["edge_index"], num_nodes, arrays.get("edge_weight"))
+    labels = class_labels(arrays.get("y"))
+    names = tuple(str(label) for label in arrays.get("label_names", ()))
+    refuse_unless(
+        not names or labels is None or int(labels.max(initial=-1)) < len(names),
+        f"`y` counts beyond the {len(names)} `label_names`",
+    )
+    graph = make_featured_graph(
+        name,
+        x,
+        edges,
+        str(arrays.get("structure", structure)),
+        node_ids=arrays.get("node_ids"),
+        labels=labels,
+        label_names=names,
+        splits=_splits_from(arrays.get("split"), num_nodes),
+    )
+    return graph if x is None else replace(graph, encoding=_encoding_from(arrays, x.shape[1]))
+
+
+def _features_from(arrays: Arrays) -> Features | None:
+    if "x" in arrays:
+        return arrays["x"]
+    return sparse_rows(arrays, "x_") if any(key in arrays for key in _FEATURE_KEYS) else None
+
+
+def _count_nodes(arrays: Arrays) -> int:
+    for key in ("node_ids", "y"):
+        if key in arrays:
+            return len(arrays[key])
+    edge_index = arrays["edge_index"]
+    return int(edge_index.max()) + 1 if edge_index.size else 0
+
+
+def _encoding_from(arrays: Arrays, width: int) -> Encoding | None:
+    encoding = names_of(arrays.get("feature_names"), width)
+    if encoding is None or "feature_scales" not in arrays:
+        return encoding
+    scales = arrays["feature_scales"]
+    is_right = scales.shape == (2, width) and bool(np.isfinite(scales).all() and scales[1].all())
+    refuse_unless(is_right, f"`feature_scales` must be {width} shifts and as many scales, not 0")
+    return named_columns(encoding.feature_names(), scales)
+
+
+def _splits_from(codes: Array | None, num_nodes: int) -> tuple[Split, ...]:
+    if codes is None:
+        return ()
+    refuse_unless(
+        codes.ndim in (1, 2) and codes.shape[-1] == num_nodes and codes.dtype.kind in "iu",
+        f"`split` must be {num_nodes} integers (1 train, 2 validation, 3 test, 0 none)",
+    )
+    parts = (TRAIN, VALIDATION, TEST)
+    return tuple(
+        Split(*(np.flatnonzero(row == part) for part in parts)) for row in np.atleast_2d(codes)
+    )

@@ -1,0 +1,1 @@
+"""What a graph counts, and what about it is likely trouble."""

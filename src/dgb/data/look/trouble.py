@@ -1,0 +1,100 @@
+"""What about a graph is likely to spoil its embeddings, and what to do about it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dgb.data.graph import Array, Graph
+from dgb.data.look.check import check_graph
+from dgb.data.look.feature_check import column_shares, constant_columns
+
+_MANY = 0.01  # share of nodes from which a gap is worth a word
+_WHOLE = 0.8  # share of nodes that the largest component should have
+_LOUD = 0.9  # share of the size of all features that one column should not exceed
+_FEW = 10  # nodes that a class should have
+_CHANCE = 0.1  # adjusted homophily below which edges say next to nothing of the labels
+_SHOWN = 5
+
+
+def trouble(graph: Graph, counts: dict[str, Any] | None = None) -> list[str]:
+    """Return a sentence on each likely trouble; `counts` are those of `check_graph`, if at hand."""
+    counts = counts or check_graph(graph)
+    return [
+        *_edge_trouble(counts),
+        *_feature_trouble(graph, counts),
+        *_label_trouble(counts),
+    ]
+
+
+def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
+    nodes, alone = counts["nodes"], counts["isolated_nodes"]
+    if alone >= _MANY * nodes:
+        yield (
+            f"{alone:,} nodes ({alone / nodes:.0%}) have no edge: only their own features speak "
+            "for them; add their edges, or leave these nodes out"
+        )
+    if counts["largest_component"] < _WHOLE and counts["components"] - alone > 1:
+        yield (
+            f"The graph falls into {counts['components']:,} components, the largest with "
+            f"{counts['largest_component']:.0%} of the nodes: nothing passes between them; check "
+            "that ids are spelt alike in edges and nodes"
+        )
+
+
+def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
+    if graph.encoding is not None and graph.encoding.structure:
+        yield (
+            "There are no features: what was made of the edges tells only where a node is; "
+            "add node rows (data.nodes) if there is anything to know of the nodes"
+        )
+        return
+    empty, nodes = counts["rows_without_features"], counts["nodes"]
+    if empty >= _MANY * nodes:
+        yield (
+            f"{empty:,} nodes ({empty / nodes:.0%}) have features that are all zero: only their "
+            "neighbours speak for them; fill in what is known of them"
+        )
+    yield from _column_trouble(graph)
+
+
+def _column_trouble(graph: Graph) -> Iterator[str]:
+    shares = column_shares(graph.x)
+    loudest = np.argmax(shares)
+    if shares[loudest] > _LOUD:
+        yield (
+            f"Column {_names(graph, np.array([loudest]))} makes up {shares[loudest]:.0%} of the "
+            "size of all features, and dividing rows by their sum would hide the others; bring "
+            "columns to a like scale, or use --set data.normalise=none"
+        )
+    constant = constant_columns(graph)
+    if len(constant):
+        yield (
+            f"Columns that hold one number throughout say nothing ({len(constant):,} of "
+            f"{graph.num_features:,}: {_names(graph, constant)}); leave them out"
+        )
+
+
+def _label_trouble(counts: dict[str, Any]) -> Iterator[str]:
+    if counts["classes"] == 1:
+        yield "All labels are of one class, so nothing can be scored; give labels that differ"
+    small = {name: size for name, size in counts["label_balance"].items() if 0 < size < _FEW}
+    if counts["classes"] > 1 and small:
+        told = ", ".join(f"{name} ({size})" for name, size in list(small.items())[:_SHOWN])
+        yield (
+            f"{len(small)} of {counts['classes']} classes have fewer than {_FEW} nodes, too few to "
+            f"learn from and to be scored on: {told}; join them with others, or label more nodes"
+        )
+    adjusted = counts["adjusted_homophily"]
+    if adjusted is not None and adjusted < _CHANCE:
+        yield (
+            f"Edges hardly join equal labels (adjusted homophily {adjusted:.2f}, 0 is chance): a "
+            "graph convolution, and so DGB, is probably the wrong tool here; see whether it beats "
+            "the features alone: dgb compare GRAPH --methods dgb,raw"
+        )
+
+
+def _names(graph: Graph, places: Array) -> str:
+    names = graph.encoding.feature_names() if graph.encoding is not None else []
+    shown = [names[i] if names else f"number {i + 1}" for i in places[:_SHOWN]]
+    return ", ".join(shown) + (f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else "")

@@ -1,0 +1,1 @@
+"""The public graphs that are known by name, and where their files come from."""

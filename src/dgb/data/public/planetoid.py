@@ -1,0 +1,78 @@
+"""Planetoid's raw files (Cora, Citeseer, Pubmed), read without running what a pickle might hold."""
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.formats.arrays import Matrix, edge_matrix, refuse_unless
+from dgb.data.graph import Array, Graph, Split, make_graph
+from dgb.data.public.unpickle import read_pickle
+from dgb.errors import DGBError
+
+NUM_VALIDATION = 500
+
+
+def read_planetoid(name: str, folder: Path) -> Graph:
+    """Read the eight files `ind.<name>.*` of a folder, with the public split."""
+    test = read_test_index(folder / f"ind.{name}.test.index")
+    parts = ("x", "tx", "allx", "ty", "ally", "graph")
+    x, tx, allx, ty, ally, graph = (read_pickle(folder / f"ind.{name}.{part}") for part in parts)
+    try:
+        rows = join_rows(allx, tx, test)
+        labels = _labels(ally, ty, test, rows.shape[0])
+        edges = edge_matrix(edge_list(graph), rows.shape[0])
+        split = public_split(x.shape[0], test)
+        return make_graph(name, rows, edges, labels=labels, splits=(split,))
+    except DGBError as error:
+        raise DGBError(f"{folder}: ind.{name}.*: {error}") from None
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise DGBError(f"{folder}: the ind.{name}.* files do not fit together ({error})") from None
+
+
+def read_test_index(path: Path) -> Array:
+    """Read the listed test nodes: line i is the node of row i of `tx` and `ty`."""
+    try:
+        test = np.array(path.read_text("ascii").split(), dtype=np.int64)
+    except (OSError, ValueError):
+        raise DGBError(f"{path}: not a list of test nodes; fetch the data set again") from None
+    refuse_unless(len(set(test.tolist())) == len(test) > 0, f"{path}: empty, or a node named twice")
+    return test
+
+
+def join_rows(first: Matrix, listed: Matrix, test: Array) -> Matrix:
+    """Put row i of `listed` at node test[i], after the rows of `first`; gaps stay empty rows."""
+    num_nodes = max(int(test.max()) + 1, first.shape[0])
+    refuse_unless(
+        listed.shape[0] == len(test) and int(test.min()) >= first.shape[0],
+        "the listed test nodes do not match the rows of the features",
+    )
+    rows = sparse.coo_array(listed)
+    row = np.concatenate([sparse.coo_array(first).row, test[rows.row]])
+    col = np.concatenate([sparse.coo_array(first).col, rows.col])
+    data = np.concatenate([first.data, rows.data])
+    x = sparse.csr_array((data, (row, col)), shape=(num_nodes, first.shape[1]))
+    x.eliminate_zeros()
+    return x
+
+
+def edge_list(neighbours: dict[int, list[int]]) -> Array:
+    """Turn the neighbour lists into [2, num_entries] positions, as listed."""
+    pairs = [(node, other) for node, others in neighbours.items() for other in others]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+
+
+def public_split(num_train: int, test: Array) -> Split:
+    """Give the public split: 20 a class come first, then 500 to choose on, and the listed test."""
+    validation = np.arange(num_train, num_train + NUM_VALIDATION)
+    refuse_unless(int(validation[-1]) < int(test.min()), "too few nodes for the public split")
+    return Split(np.arange(num_train), validation, np.sort(test))
+
+
+def _labels(ally: Array, ty: Array, test: Array, num_nodes: int) -> Array:
+    # Citeseer's 15 nodes that no file describes stay unknown. (The usual argmax over an empty
+    # row calls them class 0; no split contains them.)
+    labels = np.full(num_nodes, -1, np.int64)
+    for rows, nodes in ((ally, np.arange(len(ally))), (ty, test)):
+        labels[nodes] = np.where(rows.any(axis=1), rows.argmax(axis=1), -1)
+    return labels

@@ -1,0 +1,89 @@
+"""Readers of the public graphs beside Planetoid's: gnn-benchmark's npz, WikiCS and ogbn-arxiv."""
+
+import gzip
+import json
+import zipfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
+from dgb.data.graph import Array, Graph, Split, make_graph
+from dgb.errors import DGBError
+
+_BROKEN = (KeyError, ValueError, TypeError, IndexError, OSError, EOFError)
+_BROKEN_ZIP = (*_BROKEN, zipfile.BadZipFile, zlib.error)
+_CSR_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read_gnn_benchmark(name: str, path: Path) -> Graph:
+    """Read an Amazon or Coauthor graph from gnn-benchmark's npz of two CSR matrices."""
+    keys = {f"{prefix}_{part}" for prefix in ("adj", "attr") for part in _CSR_PARTS}
+    arrays = open_npz(path, keys | {"labels"})
+    try:
+        edges, x = sparse_rows(arrays, "adj_"), sparse_rows(arrays, "attr_")
+        graph = make_graph(name, x, edges, labels=class_labels(arrays["labels"]))
+    except _BROKEN as error:
+        raise _unreadable(path, error) from None
+    return with_binary_features(graph)
+
+
+def with_binary_features(graph: Graph) -> Graph:
+    """Keep only whether a word occurs, as torch_geometric does and so all published figures do."""
+    binary = graph.x.astype(np.float32)
+    values = binary.data if sparse.issparse(binary) else binary
+    values[values > 0] = 1
+    return replace(graph, x=binary)
+
+
+def read_wikics(name: str, path: Path) -> Graph:
+    """Read WikiCS from its data.json, with its 20 splits that share one test set."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        x = np.array(content["features"], np.float32)
+        pairs = [(node, other) for node, others in enumerate(content["links"]) for other in others]
+        edge_index = np.array(pairs, np.int64).reshape(-1, 2).T
+        test = _nodes(content["test_mask"])
+        masks = zip(content["train_masks"], content["val_masks"], strict=True)
+        splits = tuple(Split(_nodes(train), _nodes(chosen), test) for train, chosen in masks)
+        labels = class_labels(np.array(content["labels"]))
+        return make_graph(name, x, edge_matrix(edge_index, len(x)), labels=labels, splits=splits)
+    except _BROKEN as error:
+        raise _unreadable(path, error) from None
+
+
+def read_ogbn_arxiv(name: str, path: Path) -> Graph:
+    """Read ogbn-arxiv straight from its zip of gzipped tables, with its split by year."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            x = _table(archive, "arxiv/raw/node-feat.csv.gz").astype(np.float32)
+            edge_index = _table(archive, "arxiv/raw/edge.csv.gz").T
+            labels = class_labels(_table(archive, "arxiv/raw/node-label.csv.gz"))
+            train, validation, test = (
+                _table(archive, f"arxiv/split/time/{part}.csv.gz")[:, 0]
+                for part in ("train", "valid", "test")
+            )
+        edges = edge_matrix(edge_index, len(x))
+        return make_graph(name, x, edges, labels=labels, splits=(Split(train, validation, test),))
+    except _BROKEN_ZIP as error:
+        raise _unreadable(path, error) from None
+
+
+def _table(archive: zipfile.ZipFile, member: str) -> Array:
+    from pyarrow import csv
+
+    options = csv.ReadOptions(autogenerate_column_names=True)
+    with archive.open(member) as packed, gzip.open(packed) as plain:
+        table = csv.read_csv(plain, read_options=options)
+    return np.stack([column.to_numpy() for column in table.columns], axis=1)
+
+
+def _nodes(mask: list[bool]) -> Array:
+    return np.flatnonzero(np.array(mask, dtype=bool))
+
+
+def _unreadable(path: Path, error: BaseException) -> DGBError:
+    return DGBError(f"{path}: not the published file ({error}); remove it and fetch it again")

@@ -1,0 +1,1 @@
+"""Tables of edges, nodes and labels, with a place for every row."""

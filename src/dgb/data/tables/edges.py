@@ -1,0 +1,119 @@
+"""Edges from a table: the two ends, weights, and ends that are no nodes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dgb.data.graph import Array
+from dgb.data.tables.columns import find_column, tell, tell_cells
+from dgb.data.tables.edge_names import find_ends, first_row, starts_with_names
+from dgb.data.tables.ids import as_integers, find_positions, id_cells
+from dgb.data.tables.numbers import number_cells
+from dgb.data.tables.table import Cells, Table, is_text
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The table with its names settled, the ids at the two ends, and a weight for each edge."""
+
+    table: Table
+    source: Cells
+    target: Cells
+    weight: Array
+
+
+def read_edges(table: Table, node_ids: Cells | None, reading: Data, notes: list[str]) -> Edges:
+    """Read ends and weights; the ids of nodes, where known, tell a row of names from an edge."""
+    if table.content.num_columns < 2:
+        raise DGBError(f"{table.source} has one column; edges need two, a source and a target")
+    if not table.has_names and starts_with_names(table, node_ids):
+        names = first_row(table)
+        if find_ends(names) is None:
+            notes.append(f"{table.place(0)}: taken for names of columns: {', '.join(names)}")
+        table = table.with_names()
+    ends = find_ends(table.names) or tuple(table.names[:2])
+    weight = _weight_column(table, ends, reading)
+    _note_columns(table, ends, weight, notes)
+    source, target = (id_cells(table, end) for end in ends)
+    return Edges(table, source, target, _weights(table, weight))
+
+
+def ids_of_edges(edges: Edges) -> Cells:
+    """Return the ids that occur in edges: integers sorted, text in the order of appearance."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    source, target = edges.source, edges.target
+    if source.type != target.type:
+        source, target = (end.cast(pa.large_string()) for end in (source, target))
+    both = pa.chunked_array([*source.chunks, *target.chunks], source.type)
+    ids = compute.unique(both)
+    whole = as_integers(ids) if edges.table.text else ids
+    if not is_text(whole):
+        return whole.take(compute.sort_indices(whole))
+    rows = 2 * np.arange(len(source), dtype=np.int64)
+    seen = np.full(len(ids), 2 * len(source))
+    np.minimum.at(seen, find_positions(both, ids), np.concatenate([rows, rows + 1]))
+    return ids.take(pa.array(np.argsort(seen)))
+
+
+def edges_between(edges: Edges, ids: Cells, reading: Data, notes: list[str]) -> tuple[Array, Array]:
+    """Return positions [2, edges] and weights; edges to other nodes are refused or left out."""
+    ends = np.stack([find_positions(end, ids) for end in (edges.source, edges.target)])
+    loops = int(((ends[0] == ends[1]) & (ends[0] >= 0)).sum())
+    if loops:
+        notes.append(f"{edges.table.source}: edges from a node to itself, left out: {loops:,}")
+    is_known = (ends >= 0).all(axis=0)
+    rows = np.flatnonzero(~is_known)
+    if not len(rows):
+        return ends, edges.weight
+    if reading.unknown == "refuse":
+        words = [f"node {_unknown_end(edges, ends, int(row))!r}" for row in rows[:5]]
+        raise DGBError(
+            f"edges to nodes without a row, {len(rows):,} in all: "
+            f"{tell(edges.table, rows, words)}; add rows for these nodes, or leave such edges "
+            "out with --set data.unknown=drop"
+        )
+    notes.append(f"{edges.table.source}: edges to nodes without a row, left out: {len(rows):,}")
+    return ends[:, is_known], edges.weight[is_known]
+
+
+def _unknown_end(edges: Edges, ends: Array, row: int) -> str:
+    cells = edges.source if ends[0, row] < 0 else edges.target
+    return str(cells[row].as_py())
+
+
+def _weight_column(table: Table, ends: tuple[str, ...], reading: Data) -> str | None:
+    name = find_column(table, reading.weight, ("weight",), "data.weight")
+    if name or table.has_names or table.content.num_columns < 3:
+        return name
+    third = next(other for other in table.names if other not in ends)
+    return third if number_cells(table.content.column(third)) is not None else None
+
+
+def _note_columns(
+    table: Table, ends: tuple[str, ...], weight: str | None, notes: list[str]
+) -> None:
+    others = [name for name in table.names if name not in (*ends, weight)]
+    if weight and not table.has_names:
+        notes.append(f"{table.source}: the third column is taken for the weights of edges")
+    if others:
+        notes.append(f"{table.source}: columns that are not used: {', '.join(others)}")
+
+
+def _weights(table: Table, name: str | None) -> Array:
+    if name is None:
+        return np.ones(table.content.num_rows, np.float32)
+    values = number_cells(table.content.column(name))
+    values = np.full(table.content.num_rows, np.nan) if values is None else values
+    with np.errstate(over="ignore"):
+        weight = values.astype(np.float32)
+    rows = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(rows):
+        raise DGBError(
+            f"weights that are not finite numbers of at least 0, {len(rows):,} in all: "
+            f"{tell_cells(table, rows, name)}; mend them"
+        )
+    return weight

@@ -1,0 +1,115 @@
+"""x from the columns of a table: learned from it, or in the form that a run has learned."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dgb.data.encoding import Column, Encoding
+from dgb.data.graph import Array, Features
+from dgb.data.tables.columns import tell_cells, text_cells
+from dgb.data.tables.encode_columns import Part, encode_numbers, encode_text, join_parts
+from dgb.data.tables.learn_columns import Values, learn_column
+from dgb.data.tables.numbers import read_numbers
+from dgb.data.tables.table import Table
+from dgb.data.tables.vectors import is_list, read_vectors
+from dgb.errors import DGBError
+
+
+def learn_features(
+    table: Table, names: Sequence[str], text: str, notes: list[str]
+) -> tuple[Features | None, Encoding | None]:
+    """Return x and its encoding, nothing where no column is a feature; `text` is data.text."""
+    columns, parts = [], []
+    names = _filled(table, names, notes)
+    for name in names:
+        column, values = learn_column(table, name, text)
+        if column.kind == "number" or text != "drop":
+            columns.append(column)
+            parts.append(_encoded(table, column, values, notes))
+    _note_text(table, names, columns, notes)
+    return (join_parts(parts), Encoding(tuple(columns))) if parts else (None, None)
+
+
+def encode_features(
+    table: Table, names: Sequence[str], encoding: Encoding, notes: list[str]
+) -> Features:
+    """Return x in the columns that a run has learned, found by their names."""
+    wanted = [column.name for column in encoding.columns]
+    present, known = set(table.names), set(wanted)
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise DGBError(
+            f"{table.source} lacks {len(missing)} of the {len(wanted)} columns that the run was "
+            f"trained on: {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}; add them"
+        )
+    extra = [name for name in names if name not in known]
+    if extra:
+        notes.append(f"{table.source}: columns that the run does not know: {_some(extra)}")
+    parts = []
+    for column in encoding.columns:
+        parts.append(_encoded(table, column, _values_for(table, column), notes))
+    return join_parts(parts)
+
+
+def _encoded(table: Table, column: Column, values: Values, notes: list[str]) -> Part:
+    if column.kind == "number":
+        return encode_numbers(column, values)
+    part, unseen = encode_text(column, values)
+    if unseen:
+        notes.append(f"{table.source}: values of {column.name!r} that have no column: {unseen:,}")
+    return part
+
+
+def _values_for(table: Table, column: Column) -> Values:
+    cells = table.content.column(column.name)
+    if column.kind != "number":
+        return text_cells(table, column.name, "the run was trained on text there")
+    if is_list(cells) != (column.width > 0):
+        raise _other_form(table, column)
+    if column.width:
+        vectors = read_vectors(table, column.name)
+        if vectors.shape[1] != column.width:
+            raise _other_form(table, column)
+        return vectors
+    return _numbers(table, column.name)
+
+
+def _numbers(table: Table, name: str) -> Array:
+    values = read_numbers(table, name)
+    if values is None:
+        rows = np.arange(table.content.num_rows)
+        raise DGBError(
+            f"column {name!r} held numbers when the run was trained: "
+            f"{tell_cells(table, rows, name)}; give numbers"
+        )
+    return values
+
+
+def _other_form(table: Table, column: Column) -> DGBError:
+    wanted = f"lists of {column.width} numbers" if column.width else "a number a row"
+    kind = table.content.column(column.name).type
+    return DGBError(f"{table.source}: column {column.name!r} must hold {wanted}, not {kind}")
+
+
+def _filled(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
+    rows = table.content.num_rows
+    is_empty = {name: table.content.column(name).null_count == rows for name in names}
+    empty = [name for name in names if is_empty[name]]
+    if empty:
+        notes.append(f"{table.source}: columns without any value are not used: {_some(empty)}")
+    return [name for name in names if not is_empty[name]]
+
+
+def _note_text(table: Table, names: Sequence[str], columns: list[Column], notes: list[str]) -> None:
+    kinds = {column.name: column.kind for column in columns}
+    for kind, what in (("category", "read as categories"), ("words", "read as words")):
+        such = [name for name in names if kinds.get(name) == kind]
+        if such:
+            notes.append(f"{table.source}: text {what}: {_some(such)}")
+    dropped = [name for name in names if name not in kinds]
+    if dropped:
+        notes.append(f"{table.source}: columns of text that are not used: {_some(dropped)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (f" and {len(names) - 10:,} more" if len(names) > 10 else "")

@@ -1,0 +1,125 @@
+"""Tables of edges, nodes and labels become a Graph."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dgb.data.encoding import Encoding
+from dgb.data.formats.arrays import edge_matrix
+from dgb.data.graph import Array, Features, Graph, make_graph
+from dgb.data.structure import with_structure
+from dgb.data.tables.edges import edges_between, ids_of_edges, read_edges
+from dgb.data.tables.features import encode_features, learn_features
+from dgb.data.tables.ids import as_integers, id_array
+from dgb.data.tables.labels import join_labels, read_label_rows
+from dgb.data.tables.nodes import NodeRows, read_nodes
+from dgb.data.tables.table import Cells, Table, table_of
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+_NONE = (None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    rows: NodeRows | None = None
+    x: Features | None = None
+    encoding: Encoding | None = None
+    structure: str = ""  # what x is made of where there is none
+
+
+def graph_from_tables(
+    name: str,
+    edges: Table,
+    nodes: Table | None,
+    labels: Table | None,
+    reading: Data,
+    encoding: Encoding | None = None,
+) -> Graph:
+    """Make a Graph of tables; with the encoding of a run, its features have the run's columns."""
+    notes: list[str] = []
+    rows = None if nodes is None else _node_rows(nodes, labels, reading, encoding, notes)
+    x, learned = _features(rows, reading, encoding, notes)
+    structure = encoding.structure if encoding else reading.structure
+    return _join(name, edges, _Nodes(rows, x, learned, structure), labels, reading, notes)
+
+
+def graph_from_matrix(
+    name: str, edges: Table, x: Features, labels: Table | None, reading: Data
+) -> Graph:
+    """Make a Graph of a table of edges between the positions 0 … n−1 of the rows of x."""
+    notes: list[str] = []
+    positions = table_of({"id": np.arange(x.shape[0])}, "features")
+    rows = read_nodes(positions, Data(), notes)
+    return _join(name, edges, _Nodes(rows, x), labels, reading, notes)
+
+
+def _join(
+    name: str, edges: Table, nodes: _Nodes, labels: Table | None, reading: Data, notes: list[str]
+) -> Graph:
+    rows = nodes.rows
+    found = read_edges(edges, rows and rows.ids, reading, notes)
+    ids = rows.ids if rows else ids_of_edges(found)
+    ends, weight = edges_between(found, ids, reading, notes)
+    if len(ids) < 2:
+        raise DGBError(f"{name}: {len(ids)} nodes; a graph needs at least two")
+    label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
+    y, names, splits = join_labels(rows, label_rows, len(ids), notes)
+    graph = make_graph(
+        name,
+        np.zeros((len(ids), 1), np.float32) if nodes.x is None else nodes.x,
+        edge_matrix(ends, len(ids), weight),
+        node_ids=_node_ids(ids, rows.table if rows else edges),
+        labels=y,
+        label_names=names,
+        splits=splits,
+    )
+    graph = replace(graph, encoding=nodes.encoding, notes=tuple(notes))
+    return graph if nodes.x is not None else with_structure(graph, nodes.structure)
+
+
+def _node_rows(
+    nodes: Table,
+    labels: Table | None,
+    reading: Data,
+    encoding: Encoding | None,
+    notes: list[str],
+) -> NodeRows:
+    if labels is not None:
+        reading = replace(reading, label="", split="")  # they name columns of the other table
+    run = [column.name for column in encoding.columns] if encoding else []
+    reading = _without_missing(reading, nodes) if encoding else reading
+    return read_nodes(nodes, reading, notes, run)
+
+
+def _without_missing(reading: Data, nodes: Table) -> Data:
+    # New nodes often have no labels, and need none to be embedded.
+    names = {name.lower() for name in nodes.names}
+    kept = [name for name in reading.drop.split(",") if name.strip().lower() in names]
+    return replace(
+        reading,
+        label=reading.label if reading.label.lower() in names else "",
+        split=reading.split if reading.split.lower() in names else "",
+        drop=",".join(kept),
+    )
+
+
+def _features(
+    rows: NodeRows | None, reading: Data, encoding: Encoding | None, notes: list[str]
+) -> tuple[Features | None, Encoding | None]:
+    if encoding is None:
+        return learn_features(rows.table, rows.features, reading.text, notes) if rows else _NONE
+    if encoding.structure:
+        if rows and rows.features:
+            notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
+        return _NONE
+    if rows is None:
+        raise DGBError(
+            f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
+            "nodes that has them (--set data.nodes=FILE)"
+        )
+    return encode_features(rows.table, rows.features, encoding, notes), encoding
+
+
+def _node_ids(ids: Cells, table: Table) -> Array:
+    return id_array(as_integers(ids) if table.text else ids)

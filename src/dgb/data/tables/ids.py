@@ -1,0 +1,79 @@
+"""Node ids: integers or text, matched without a loop."""
+
+import numpy as np
+
+from dgb.data.graph import Array
+from dgb.data.tables.columns import tell_cells, text_cells
+from dgb.data.tables.table import Cells, Table, is_text
+from dgb.errors import DGBError
+
+_WHOLE = r"^(0|-?[1-9]\d{0,18})$"  # written as Python writes it, so that "007" stays text
+
+
+def id_cells(table: Table, name: str) -> Cells:
+    """Return a column of ids as int64 or as text, refusing empty cells and broken numbers."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    cells = table.content.column(name)
+    is_float = types.is_floating(cells.type)  # what pandas makes of integers with a gap
+    rows = np.flatnonzero(compute.is_null(cells, nan_is_null=is_float).to_numpy())
+    if len(rows):
+        raise DGBError(
+            f"rows without an id, {len(rows):,} in all: {tell_cells(table, rows, name)}; "
+            "fill them in, or remove these rows"
+        )
+    if is_text(cells):
+        return cells
+    if is_float and not compute.all(compute.equal(compute.floor(cells), cells)).as_py():
+        raise DGBError(
+            f"{table.source}: column {name!r} holds fractions, not ids; "
+            "choose another with --set data.id=COLUMN"
+        )
+    try:
+        return cells.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return text_cells(table, name, "give ids that are integers or text")
+
+
+def find_positions(cells: Cells, ids: Cells) -> Array:
+    """Return the position of every cell among the ids, -1 where it is none of them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if cells.type != ids.type:
+        cells, ids = cells.cast(pa.large_string()), ids.cast(pa.large_string())
+    found = compute.index_in(cells, value_set=_whole_array(ids))
+    return np.asarray(compute.fill_null(found, -1).to_numpy(), dtype=np.int64)
+
+
+def as_integers(ids: Cells) -> Cells:
+    """Turn ids of a text file into integers where that changes none of them, else leave them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not is_text(ids) or not compute.all(compute.match_substring_regex(ids, _WHOLE)).as_py():
+        return ids
+    try:
+        return ids.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return ids
+
+
+def id_array(ids: Cells) -> Array:
+    """Return ids as a numpy array: int64, or Python's text."""
+    return np.asarray(ids.to_numpy()) if not is_text(ids) else np.array(ids.to_pylist(), object)
+
+
+def repeated_rows(ids: Cells) -> Array:
+    """Return the rows whose id stands in an earlier row."""
+    from pyarrow import compute
+
+    first = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
+    is_again = np.ones(len(ids), dtype=bool)
+    is_again[first] = False
+    return np.flatnonzero(is_again)
+
+
+def _whole_array(ids: Cells) -> Cells:
+    return ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids

@@ -1,0 +1,71 @@
+"""Node rows from a table: ids, the columns of labels and split, and the columns of features."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from dgb.data.tables.columns import find_column, find_columns, tell
+from dgb.data.tables.ids import id_cells, repeated_rows
+from dgb.data.tables.node_labels import LabelColumns, find_labels
+from dgb.data.tables.table import Cells, Table
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+_IDS = ("id", "node_id", "node")
+_INDEX = ("", "Unnamed: 0")  # what pandas calls the numbers of rows that it has written
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """A table without its dropped columns, with what its other columns are."""
+
+    table: Table
+    ids: Cells  # int64 or text, each once
+    labels: LabelColumns
+    features: list[str]
+
+
+def read_nodes(
+    table: Table, reading: Data, notes: list[str], run: Collection[str] = ()
+) -> NodeRows:
+    """Read ids and sort out the columns; `run` holds the names of features that a run has seen."""
+    dropped = find_columns(table, reading.drop, "data.drop")
+    table = without(table, dropped)
+    id_name = id_column(table, reading, notes)
+    ids = unique_ids(table, id_name)
+    labels = find_labels(without(table, [id_name]), reading, run)
+    taken = {id_name, *labels.names()}
+    features = [name for name in table.names if name not in taken]
+    kept = [name for name in features if name not in _INDEX]
+    if len(kept) < len(features):
+        notes.append(f"{table.source}: a column that only counts the rows is not used")
+    return NodeRows(table, ids, labels, kept)
+
+
+def id_column(table: Table, reading: Data, notes: list[str]) -> str:
+    """Find the column of ids; where no name says so it is the first, which a note tells."""
+    name = find_column(table, reading.id, _IDS, "data.id")
+    if name is None:
+        if not table.names:
+            raise DGBError(f"{table.source} has no columns; it needs one of ids")
+        name = table.names[0]
+        notes.append(f"{table.source}: the first column, {name!r}, is taken for the ids")
+    return name
+
+
+def unique_ids(table: Table, name: str) -> Cells:
+    """Return the ids of a table, refusing one that stands in two rows."""
+    ids = id_cells(table, name)
+    rows = repeated_rows(ids)
+    if len(rows):
+        words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
+        raise DGBError(
+            f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; "
+            "keep one of each, or name another column of ids with --set data.id=COLUMN"
+        )
+    return ids
+
+
+def without(table: Table, names: Collection[str]) -> Table:
+    """Return a table without some of its columns."""
+    kept = [name for name in table.content.column_names if name not in names]
+    return replace(table, content=table.content.select(kept))
