@@ -36,7 +36,7 @@ def test_train_writes_a_whole_run_folder(
     run = tmp_path / "run"
     assert main(["train", graph_file, "--out", str(run), *SMALL, "--set", "embed.npy=true"]) == 0
     files = {"recipe.toml", "metrics.jsonl", "model.safetensors", "scores.json"}
-    files |= {"embeddings.parquet", "embeddings.npy", "map.parquet"}
+    files |= {"embeddings.parquet", "embeddings.npy", "map.parquet", "report.html"}
     assert {f.name for f in run.iterdir()} == files
     ids, z = vectors(run / "embeddings.parquet")
     assert ids == list(blocks.node_ids) and z.shape == (90, 8)

@@ -108,8 +108,18 @@ def undirected(edges: Any) -> Any:
     keep = (edges.coords[0] != edges.coords[1]) & (weight > 0)
     row, col, weight = edges.coords[0][keep], edges.coords[1][keep], weight[keep]
     row, col = np.concatenate([row, col]), np.concatenate([col, row])
-    row, col, weight = _largest_per_pair(row, col, np.concatenate([weight, weight]))
-    return _compact(sparse.csr_array((weight, (row, col)), shape=edges.shape))
+    return _compact(_one_per_pair(row, col, np.concatenate([weight, weight]), edges.shape))
+
+
+def _one_per_pair(row: Array, col: Array, weight: Array, shape: tuple[int, int]) -> Any:
+    added = sparse.csr_array((weight, (row, col)), shape=shape)
+    if added.nnz == len(row):  # every pair once
+        return added
+    if np.ptp(weight) == 0:  # then the largest is known, without the sort that takes most time
+        added.data[:] = weight[0]
+        return added
+    row, col, weight = _largest_per_pair(row, col, weight)
+    return sparse.csr_array((weight, (row, col)), shape=shape)
 
 
 def _largest_per_pair(row: Array, col: Array, weight: Array) -> tuple[Array, Array, Array]:
@@ -118,8 +128,6 @@ def _largest_per_pair(row: Array, col: Array, weight: Array) -> tuple[Array, Arr
     is_first = np.ones(len(row), dtype=bool)
     is_first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
     starts = np.flatnonzero(is_first)
-    if len(starts) == 0:
-        return row, col, weight
     return row[starts], col[starts], np.maximum.reduceat(weight, starts)
 
 
