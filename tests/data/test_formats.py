@@ -13,7 +13,7 @@ from scipy import io, sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
-from dgb.data import Graph, load_graph
+from dgb.data import Graph, load_graph, make_graph
 from dgb.data.column_names import named_columns
 from dgb.data.encoding import Encoding
 from dgb.data.formats.node_matrix import node_matrix
@@ -276,12 +276,27 @@ def test_rubbish_and_missing_files_are_one_clear_line(tmp_path: Path, name: str)
     path = tmp_path / name
     with pytest.raises(DGBError, match="no such file"):
         read(path)
-    for rubbish in (b"", b"rubbish\n1 2", pickle.dumps([1])):
+    for rubbish in (b"", b"rubbish\n1 2", b"junk", pickle.dumps([1])):
         path.write_bytes(rubbish)
         with pytest.raises(DGBError) as caught:
             read(path)
         assert name in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["g.npy", "g.npz", "g.mtx", "g.mtx.gz", "g.graphml", "g.pt"])
+def test_endings_in_capitals_are_read_too(tmp_path: Path, name: str) -> None:
+    contents = {
+        "g.npy": PAIRS,
+        "g.graphml": network(),
+        "g.pt": to_pyg(make_graph("two", X, ADJACENCY)),
+    }
+    path = write(tmp_path / name, contents.get(name, ADJACENCY))
+    plain = read(path)
+    shouted = read(path.rename(tmp_path / name.upper()))
+    np.testing.assert_array_equal(shouted.adjacency.toarray(), plain.adjacency.toarray())
+    x = write(tmp_path / "x.npy", np.ones((plain.num_nodes, 3))).rename(tmp_path / "X.NPY")
+    assert node_matrix(x).shape == (plain.num_nodes, 3)
 
 
 def test_rows_and_nodes_must_be_as_many(tmp_path: Path) -> None:
