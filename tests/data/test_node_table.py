@@ -209,6 +209,21 @@ def test_labels_without_a_row_of_names_are_refused(tmp_path: Path) -> None:
         graph_of(tmp_path, "id,f\na,1\nb,0\n", "a,x\nb,y\n")
 
 
+@pytest.mark.parametrize("unknown", ["refuse", "drop"])
+def test_nodes_without_a_row_of_names_are_refused(tmp_path: Path, unknown: str) -> None:
+    rows = table(tmp_path, "nodes.csv", "# people\na,1\nb,0\nc,1\n")
+    edges = table_of({"source": ["a", "b"], "target": ["b", "c"]}, "edges")
+    with pytest.raises(DGBError, match=r"nodes\.csv:2: starts with the node 'a'; add a first row"):
+        graph_from_tables("g", edges, rows, None, Data(unknown=unknown))
+
+
+def test_a_node_may_be_called_as_a_column_is(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, "id,f\nid,1\nb,0\n", "id,label\nb,x\n")
+    assert graph.node_ids.tolist() == ["id", "b"]
+    graph = graph_of(tmp_path, "word,f\nword,1\nb,0\n", "word,label\nword,x\nb,y\n")
+    assert graph.label_names == ("x", "y")
+
+
 def test_empty_labels_are_none(tmp_path: Path) -> None:
     assert graph_of(tmp_path, "id,f,label\na,1,\nb,0,\n").labels is None
 

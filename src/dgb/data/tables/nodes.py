@@ -19,6 +19,7 @@ class NodeRows:
     """A table without its dropped columns, with what its other columns are."""
 
     table: Table
+    id_name: str
     ids: Cells  # int64 or text, each once
     labels: LabelColumns
     features: list[str]
@@ -38,7 +39,7 @@ def read_nodes(
     kept = [name for name in features if name not in _INDEX]
     if len(kept) < len(features):
         notes.append(f"{table.source}: a column that only counts the rows is not used")
-    return NodeRows(table, ids, labels, kept)
+    return NodeRows(table, id_name, ids, labels, kept)
 
 
 def id_column(table: Table, reading: Data, notes: list[str]) -> str:
@@ -50,6 +51,26 @@ def id_column(table: Table, reading: Data, notes: list[str]) -> str:
         name = table.names[0]
         notes.append(f"{table.source}: the first column, {name!r}, is taken for the ids")
     return name
+
+
+def refuse_nameless(table: Table, id_name: str, reading: Data, *others: Cells) -> None:
+    """Refuse a text file whose first row is a node: its first cell is an id in other tables."""
+    if not table.text or reading.id or id_name.lower() in _IDS:
+        return
+    is_node = any(_holds(ids, id_name) for ids in others)
+    if is_node and not _holds(table.content.column(id_name), id_name):
+        place = replace(table, skipped=0).place(0)
+        raise DGBError(
+            f"{place}: starts with the node {id_name!r}; add a first row that names the columns, "
+            "such as id,label"
+        )
+
+
+def _holds(ids: Cells, name: str) -> bool:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return bool(compute.any(compute.equal(ids.cast(pa.large_string()), name)).as_py())
 
 
 def unique_ids(table: Table, name: str) -> Cells:
