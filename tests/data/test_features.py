@@ -299,3 +299,27 @@ def test_a_run_trained_on_columns_needs_rows() -> None:
     edges = table_of({"source": [1], "target": [2]}, "edges")
     with pytest.raises(DGBError, match="trained on 1 columns of nodes"):
         graph_from_tables("g", edges, None, None, Data(), Encoding((Column("a"),)))
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "wanted"),
+    [
+        (["2024-01-01", "2024-03-01"], ["20240101", "20240301"], "dates"),
+        (["30", "40"], ["2024-01-01", "2024-03-01"], "numbers"),
+        (["2024-01-01", "2024-03-01"], ["", ""], "dates"),
+    ],
+)
+def test_dates_and_numbers_are_not_taken_for_each_other(
+    trained: list[str], new: list[str], wanted: str
+) -> None:
+    encoding = graph_of({"since": trained}).encoding
+    assert encoding is not None
+    assert encoding == encoding_from(tomllib.loads(tomli_w.dumps(plain_encoding(encoding))))
+    with pytest.raises(DGBError, match=f"'since' held {wanted} when .*row 1 .*; give {wanted}"):
+        graph_of({"since": new}, encoding)
+
+
+def test_dates_are_read_alike_from_text_and_from_typed_columns() -> None:
+    trained = graph_of({"since": ["2024-01-01", "2024-03-01"]})
+    typed = graph_of({"since": pd.to_datetime(["2024-01-01", "2024-03-01"])}, trained.encoding)
+    np.testing.assert_allclose(dense(typed), dense(trained))

@@ -9,7 +9,7 @@ from dgb.data.graph import Array, Features
 from dgb.data.tables.columns import tell_cells, text_cells
 from dgb.data.tables.encode_columns import Part, encode_numbers, encode_text, join_parts
 from dgb.data.tables.learn_columns import Values, learn_column
-from dgb.data.tables.numbers import read_numbers
+from dgb.data.tables.numbers import are_dates, read_numbers
 from dgb.data.tables.table import Table
 from dgb.data.tables.vectors import is_list, read_vectors
 from dgb.errors import DGBError
@@ -71,16 +71,18 @@ def _values_for(table: Table, column: Column) -> Values:
         if vectors.shape[1] != column.width:
             raise _other_form(table, column)
         return vectors
-    return _numbers(table, column.name)
+    return _numbers(table, column)
 
 
-def _numbers(table: Table, name: str) -> Array:
+def _numbers(table: Table, column: Column) -> Array:
+    name, wanted = column.name, "dates" if column.unit else "numbers"
     values = read_numbers(table, name)
-    if values is None:
+    is_other = are_dates(table.content.column(name)) != bool(column.unit)
+    if values is None or is_other:
         rows = np.arange(table.content.num_rows)
         raise DGBError(
-            f"column {name!r} held numbers when the run was trained: "
-            f"{tell_cells(table, rows, name)}; give numbers"
+            f"column {name!r} held {wanted} when the run was trained: "
+            f"{tell_cells(table, rows, name)}; give {wanted}"
         )
     return values
 

@@ -33,6 +33,15 @@ def read_numbers(table: Table, name: str) -> Array | None:
     return values
 
 
+def are_dates(cells: Cells) -> bool:
+    """Tell whether cells are dates, which are read as days."""
+    from pyarrow import compute, types
+
+    if not is_text(cells):
+        return bool(types.is_date(cells.type) or types.is_timestamp(cells.type))
+    return _are_most(compute.match_substring_regex(cells, _DATE))
+
+
 def number_cells(cells: Cells) -> Array | None:
     """Return cells as float64, NaN where one is no number, None where most are not."""
     from pyarrow import compute, types
@@ -52,16 +61,16 @@ def _other_numbers(cells: Cells) -> Array | None:
 
     if types.is_boolean(cells.type):
         return _as_floats(cells)
-    if types.is_date(cells.type) or types.is_timestamp(cells.type):
-        return _days(cells)
     if not is_text(cells):
-        return None
+        return _days(cells) if are_dates(cells) else None
     lowered = compute.utf8_lower(cells)
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
         return _as_floats(is_true)
+    if not are_dates(cells):
+        return None
     is_date = compute.match_substring_regex(cells, _DATE)
-    return _days_of_text(compute.if_else(is_date, cells, None)) if _are_most(is_date) else None
+    return _days_of_text(compute.if_else(is_date, cells, None))
 
 
 def _are_most(is_such: Cells) -> bool:
