@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dgb.commands.options import data_of, describe, graph_of, recipe_of
 from dgb.cookbook import recipe_hash
+from dgb.data.align import refuse_own_scales
 from dgb.errors import DGBError
 from dgb.progress import say
 
@@ -69,7 +70,9 @@ def embed(options: Namespace) -> None:
     data = recipe.data
     if options.graph:  # read as the run's own was, from other files
         data = data_of(options, replace(data, nodes="", labels=""))
-    graph = graph_of(data, options, files.read_encoding(folder))
+    encoding = files.read_encoding(folder)
+    graph = graph_of(data, options, encoding)
+    refuse_own_scales(graph, encoding)
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS
