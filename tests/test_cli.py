@@ -75,6 +75,27 @@ def test_a_table_is_not_embedded_by_a_run_of_a_matrix(
     assert "scaled by its own numbers" in capsys.readouterr().err
 
 
+def test_embed_reads_another_graph_by_the_settings_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, new = str(tmp_path / "run"), tmp_path / "new"
+    new.mkdir()
+    (new / "nodes.csv").write_text("id,p\n0,0\n1,2\n2,4\n3,6\n", "utf-8")
+    (new / "edges.csv").write_text("source,target\n0,1\n1,2\n2,3\n", "utf-8")
+    assert main(["train", str(new), "--out", run, *SMALL]) == 0
+    (new / "edges.csv").write_text("source,target\n0,1\n1,2\n2,9\n", "utf-8")
+    embed = ["embed", run, str(new), "--out", str(tmp_path / "z.parquet")]
+    assert main(embed) == 2
+    assert "--set data.unknown=drop" in capsys.readouterr().err
+    assert main([*embed, "--set", "data.unknown=drop"]) == 0
+    assert vectors(tmp_path / "z.parquet")[0] == [0, 1, 2, 3]
+    capsys.readouterr()
+    assert main([*embed, "--set", "encoder.width=9"]) == 2
+    assert "trained already" in capsys.readouterr().err
+    assert main(["embed", run, "--nodes", "x.csv"]) == 2
+    assert "name its edges" in capsys.readouterr().err
+
+
 def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
     graph_file: str,
     tmp_path: Path,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dgb.commands.options import data_of, describe, graph_of, recipe_of
-from dgb.cookbook import recipe_hash
+from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.data.align import refuse_own_scales
 from dgb.errors import DGBError
 from dgb.progress import say
@@ -56,20 +56,16 @@ def embed(options: Namespace) -> None:
     from dgb.run.machine import choose_device
 
     folder = Path(options.run)
-    if (options.graph or options.operator) and not options.out:
-        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
-    if options.out and (
-        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
-    ):
-        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
+    _check_embed_options(options)
     recipe = files.read_recipe(folder)
+    if options.graph:  # read as the run's own was, from other files
+        recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
+    recipe = load_recipe(recipe, options.set)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
     if not options.graph and not recipe.data.graph:  # saved from Python, which reads no file
         raise DGBError(f"{folder} does not say which graph it was trained on; name one")
-    data = recipe.data
-    if options.graph:  # read as the run's own was, from other files
-        data = data_of(options, replace(data, nodes="", labels=""))
+    data = data_of(options, recipe.data) if options.graph else recipe.data
     encoding = files.read_encoding(folder)
     graph = graph_of(data, options, encoding)
     refuse_own_scales(graph, encoding)
@@ -78,6 +74,20 @@ def embed(options: Namespace) -> None:
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS
     files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
     print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+
+
+def _check_embed_options(options: Namespace) -> None:
+    if (options.graph or options.operator or options.set) and not options.out:
+        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
+    if options.out and (
+        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
+    ):
+        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
+    if (options.nodes or options.labels) and not options.graph:
+        raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
+    for override in options.set:
+        if split_override(override)[0] not in ("data", "embed"):
+            raise DGBError(f"--set {override}: the model is trained already; set data.… or embed.…")
 
 
 def evaluate(options: Namespace) -> None:

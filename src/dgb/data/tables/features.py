@@ -44,7 +44,9 @@ def encode_features(
         )
     extra = [name for name in names if name not in known]
     if extra:
-        notes.append(f"{table.source}: columns that the run does not know: {_some(extra)}")
+        notes.append(
+            f"{table.source}: columns that the run does not know, left out: {_some(extra)}"
+        )
     parts = []
     for column in encoding.columns:
         parts.append(_encoded(table, column, _values_for(table, column), notes))

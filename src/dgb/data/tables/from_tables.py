@@ -118,7 +118,7 @@ def _features(
     if rows is None:
         raise DGBError(
             f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
-            "nodes that has them (--set data.nodes=FILE)"
+            "nodes that has them (--nodes FILE)"
         )
     return encode_features(rows.table, rows.features, encoding, notes), encoding
 

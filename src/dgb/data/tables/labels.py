@@ -75,5 +75,5 @@ def _refuse_two(sources: list[LabelRows]) -> None:
             name = getattr(having[1].columns, kind)
             raise DGBError(
                 f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
-                f"give the {kind} of nodes; leave one out with --set data.drop={name}"
+                f"give the {kind} of nodes; leave one out with --drop {name}"
             )

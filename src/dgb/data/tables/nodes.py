@@ -81,7 +81,7 @@ def unique_ids(table: Table, name: str) -> Cells:
         words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
         raise DGBError(
             f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; "
-            "keep one of each, or name another column of ids with --set data.id=COLUMN"
+            "keep one of each, or name another column of ids with --id COLUMN"
         )
     return ids
 

@@ -28,7 +28,7 @@ def read_numbers(table: Table, name: str) -> Array | None:
         raise DGBError(
             f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
             f"{tell_cells(table, rows, name)}; fill them in, or leave the column out with "
-            f"--set data.drop={name}"
+            f"--drop {name}"
         )
     return values
 
@@ -128,5 +128,5 @@ def no_feature(table: Table, name: str) -> DGBError:
     kind = table.content.column(name).type
     return DGBError(
         f"{table.source}: column {name!r} holds {kind}, which is no feature; "
-        f"leave it out with --set data.drop={name}"
+        f"leave it out with --drop {name}"
     )
