@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from scipy import sparse
 
 from dgb.data.formats.arrays import Matrix, edge_matrix
@@ -29,6 +30,8 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
         )
     if matrix.dtype.kind not in "biuf":
         raise DGBError(f"{path}: edge weights must be real numbers, not {matrix.dtype}")
+    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
+        raise DGBError(f"{path}: edge weights must be finite and not negative; mend them")
     return matrix, ()
 
 

@@ -10,7 +10,7 @@ from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-_IDS = ("id", "node_id", "node")
+ID_NAMES = ("id", "node_id", "node")
 _INDEX = ("", "Unnamed: 0")  # what pandas calls the numbers of rows that it has written
 
 
@@ -44,7 +44,7 @@ def read_nodes(
 
 def id_column(table: Table, reading: Data, notes: list[str]) -> str:
     """Find the column of ids; where no name says so it is the first, which a note tells."""
-    name = find_column(table, reading.id, _IDS, "data.id")
+    name = find_column(table, reading.id, ID_NAMES, "data.id")
     if name is None:
         if not table.names:
             raise DGBError(f"{table.source} has no columns; it needs one of ids")
@@ -55,7 +55,7 @@ def id_column(table: Table, reading: Data, notes: list[str]) -> str:
 
 def refuse_nameless(table: Table, id_name: str, reading: Data, *others: Cells) -> None:
     """Refuse a text file whose first row is a node: its first cell is an id in other tables."""
-    if not table.text or reading.id or id_name.lower() in _IDS:
+    if not table.text or reading.id or id_name.lower() in ID_NAMES:
         return
     is_node = any(_holds(ids, id_name) for ids in others)
     if is_node and not _holds(table.content.column(id_name), id_name):
