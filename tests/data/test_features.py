@@ -325,3 +325,8 @@ def test_dates_are_read_alike_from_text_and_from_typed_columns() -> None:
     trained = graph_of({"since": ["2024-01-01", "2024-03-01"]})
     typed = graph_of({"since": pd.to_datetime(["2024-01-01", "2024-03-01"])}, trained.encoding)
     np.testing.assert_allclose(dense(typed), dense(trained))
+
+
+def test_numbers_with_a_comma_are_told(tmp_path: Path) -> None:
+    notes = from_text(tmp_path, "id;v;w\na;1,5;x\nb;2,25;1,5\nc;3;y\n").notes
+    assert "nodes.csv: numbers with a comma were read as text: v; write them with a point" in notes

@@ -8,8 +8,10 @@ from pathlib import Path
 from dgb.commands.options import data_of, describe, graph_of, recipe_of
 from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.data.align import refuse_own_scales
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.progress import say
+from dgb.recipe import Recipe
 
 
 def train(options: Namespace) -> None:
@@ -17,26 +19,11 @@ def train(options: Namespace) -> None:
     from dgb.report.write import write_report
     from dgb.run import folder as files
     from dgb.run.repeat import scores_table
-    from dgb.run.training import check_recipe, train_run
+    from dgb.run.training import train_run
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
-    if options.resume:
-        if options.set or options.recipe or options.out or options.seed is not None:
-            raise DGBError(
-                "--resume goes on with the run's own recipe and folder; leave out the rest"
-            )
-        folder = Path(options.resume)
-        recipe = files.read_recipe(folder)
-        if (folder / files.SCORES).exists():
-            raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
-        graph = graph_of(recipe.data, options)
-    else:
-        recipe = recipe_of(options)
-        check_recipe(recipe)
-        graph = graph_of(recipe.data, options)
-        folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-        files.make_folder(folder, recipe)
+    graph, recipe, folder = _resumed(options) if options.resume else _begun(options)
     print(f"{describe(graph)} → {folder}")
     try:
         scores = train_run(graph, recipe, folder)
@@ -47,6 +34,30 @@ def train(options: Namespace) -> None:
         print(f"\n{scores_table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
     print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
+
+
+def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
+    from dgb.run import folder as files
+
+    if options.set or options.recipe or options.out or options.seed is not None:
+        raise DGBError("--resume goes on with the run's own recipe and folder; leave out the rest")
+    folder = Path(options.resume)
+    recipe = files.read_recipe(folder)
+    if (folder / files.SCORES).exists():
+        raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
+    return graph_of(recipe.data, options), recipe, folder
+
+
+def _begun(options: Namespace) -> tuple[Graph, Recipe, Path]:
+    from dgb.run import folder as files
+    from dgb.run.training import check_recipe
+
+    recipe = recipe_of(options)
+    check_recipe(recipe)
+    graph = graph_of(recipe.data, options)
+    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    files.make_folder(folder, recipe)
+    return graph, recipe, folder
 
 
 def embed(options: Namespace) -> None:

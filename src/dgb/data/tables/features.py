@@ -9,7 +9,7 @@ from dgb.data.graph import Array, Features
 from dgb.data.tables.columns import tell_cells, text_cells
 from dgb.data.tables.encode_columns import Part, encode_numbers, encode_text, join_parts
 from dgb.data.tables.learn_columns import Values, learn_column
-from dgb.data.tables.numbers import are_dates, read_numbers
+from dgb.data.tables.numbers import are_dates, has_commas, read_numbers
 from dgb.data.tables.table import Table
 from dgb.data.tables.vectors import is_list, read_vectors
 from dgb.errors import DGBError
@@ -110,6 +110,12 @@ def _note_text(table: Table, names: Sequence[str], columns: list[Column], notes:
         such = [name for name in names if kinds.get(name) == kind]
         if such:
             notes.append(f"{table.source}: text {what}: {_some(such)}")
+    commas = [name for name in names if kinds.get(name) and has_commas(table.content.column(name))]
+    if commas:
+        notes.append(
+            f"{table.source}: numbers with a comma were read as text: {_some(commas)}; "
+            "write them with a point"
+        )
     dropped = [name for name in names if name not in kinds]
     if dropped:
         notes.append(f"{table.source}: columns of text that are not used: {_some(dropped)}")

@@ -42,6 +42,14 @@ def are_dates(cells: Cells) -> bool:
     return _are_most(compute.match_substring_regex(cells, _DATE))
 
 
+def has_commas(cells: Cells) -> bool:
+    """Tell whether most cells are text such as 1,5, which is a number only to a person."""
+    from pyarrow import compute
+
+    pattern = r"^[+-]?\d+(,\d+)+(\.\d+)?$"
+    return is_text(cells) and _are_most(compute.match_substring_regex(cells, pattern))
+
+
 def number_cells(cells: Cells) -> Array | None:
     """Return cells as float64, NaN where one is no number, None where most are not."""
     from pyarrow import compute, types
