@@ -59,6 +59,43 @@ def test_embed_gives_the_same_vectors_again(graph_file: str, tmp_path: Path) -> 
     assert not np.allclose(vectors(again)[1], vectors(run / "embeddings.parquet")[1])
 
 
+def test_a_table_is_not_embedded_by_a_run_of_a_matrix(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edges, run = tmp_path / "edges.csv", str(tmp_path / "run")
+    edges.write_text("source,target\n0,1\n1,2\n2,3\n", "utf-8")
+    np.save(tmp_path / "x.npy", np.arange(8.0).reshape(4, 2))
+    (tmp_path / "x.csv").write_text("id,p,q\n0,0,1\n1,2,3\n2,4,5\n3,6,7\n", "utf-8")
+    matrix, table = (["--nodes", str(tmp_path / name)] for name in ("x.npy", "x.csv"))
+    assert main(["train", str(edges), *matrix, "--out", run, *SMALL]) == 0
+    embed = ["embed", run, str(edges), "--out", str(tmp_path / "z.parquet")]
+    assert main([*embed, *matrix]) == 0
+    capsys.readouterr()
+    assert main([*embed, *table]) == 2
+    assert "scaled by its own numbers" in capsys.readouterr().err
+
+
+def test_embed_reads_another_graph_by_the_settings_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, new = str(tmp_path / "run"), tmp_path / "new"
+    new.mkdir()
+    (new / "nodes.csv").write_text("id,p\n0,0\n1,2\n2,4\n3,6\n", "utf-8")
+    (new / "edges.csv").write_text("source,target\n0,1\n1,2\n2,3\n", "utf-8")
+    assert main(["train", str(new), "--out", run, *SMALL]) == 0
+    (new / "edges.csv").write_text("source,target\n0,1\n1,2\n2,9\n", "utf-8")
+    embed = ["embed", run, str(new), "--out", str(tmp_path / "z.parquet")]
+    assert main(embed) == 2
+    assert "--set data.unknown=drop" in capsys.readouterr().err
+    assert main([*embed, "--set", "data.unknown=drop"]) == 0
+    assert len(vectors(tmp_path / "z.parquet")[0]) == 4
+    capsys.readouterr()
+    assert main([*embed, "--set", "encoder.width=9"]) == 2
+    assert "trained already" in capsys.readouterr().err
+    assert main(["embed", run, "--nodes", "x.csv"]) == 2
+    assert "name its edges" in capsys.readouterr().err
+
+
 def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
     graph_file: str,
     tmp_path: Path,

@@ -162,6 +162,12 @@ def test_clusters_are_counted_written_and_shown(
         assert set(line.split(maxsplit=2)[2].split(", ")) <= set(members)
 
 
+def test_two_nodes_are_one_cluster(run: Path, z: Array, capsys: pytest.CaptureFixture[str]) -> None:
+    write_embeddings(run / "embeddings.parquet", np.array(["a", "b"]), z[:2])
+    cluster(Namespace(run=str(run), clusters=None, out=None))
+    assert capsys.readouterr().out.startswith("one cluster: vectors are all alike")
+
+
 def test_a_number_of_clusters_and_a_parquet_file_by_wish(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

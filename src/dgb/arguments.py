@@ -59,6 +59,7 @@ def _add_embed(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     )
     embed.add_argument("--out", metavar="FILE", help="Parquet file (default: in the run folder)")
     embed.add_argument("--npy", action="store_true", help="write .npy beside it")
+    _add_set_option(embed)
     _add_graph_options(embed)
 
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
+from dgb.data.align import refuse_own_scales
 from dgb.data.find_nodes import find_nodes
 from dgb.data.graph import Array, Graph
 from dgb.data.objects import to_graph
@@ -205,6 +206,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         graph = to_graph(X, adjacency=adjacency, edges=edges, encoding=encoding, **reading)
         if is_fit:
             count_features(self, graph.encoding, graph.num_features)
+        else:
+            refuse_own_scales(graph, encoding)
         return _told(graph, X)
 
 

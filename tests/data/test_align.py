@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.align import align
+from dgb.data.align import align, refuse_own_scales
 from dgb.data.column_names import named_columns
 from dgb.data.encoding import Column, Encoding
 from dgb.data.graph import Graph, make_graph
@@ -60,6 +60,17 @@ def test_without_names_only_the_number_is_checked() -> None:
         align(toy(None), named_columns(["p", "q"]))
     unnamed = toy(["a", "b", "c"])
     assert align(unnamed, None) is unnamed
+
+
+def test_scales_that_cannot_be_brought_together_are_told() -> None:
+    scales = np.array([[1.0, 0, 0], [2.0, 1, 1]])
+    scaled = replace(toy(None), encoding=named_columns(["a", "b", "c"], scales))
+    with pytest.raises(DGBError, match=r"scaled by its own numbers.*; give a matrix"):
+        refuse_own_scales(scaled, None)
+    refuse_own_scales(toy(["a", "b", "c"]), None)
+    refuse_own_scales(scaled, scaled.encoding)
+    assert "for scaled as the model's" in align(toy(None), scaled.encoding).notes[0]
+    assert not align(toy(None), named_columns(["a", "b", "c"])).notes
 
 
 def test_features_of_the_edges_are_made_anew() -> None:

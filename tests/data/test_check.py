@@ -105,7 +105,10 @@ X = np.random.default_rng(1).random((40, 4))
         ({"edges": halves(40)}, ["2 components", "50% of the nodes", "spelt alike"]),
         ({"x": X * (np.arange(40) > 3)[:, None]}, ["4 nodes (10%)", "all zero", "fill in"]),
         ({"x": X * [1, 900, 1, 1]}, ["Column number 2", "100%", "data.normalise=none"]),
-        ({"x": X[:, :1]}, ["Column number 1", "100%"]),
+        (
+            {"x": X[:, :1]},
+            ["one column, number 1", "leaves only its sign; use --set data.normalise=none"],
+        ),
         ({"x": X * [1, 1, 0, 1]}, ["(1 of 4: number 3)", "leave them out"]),
         ({"labels": np.zeros(40, int)}, ["one class", "labels that differ"]),
         ({"labels": (np.arange(40) > 36).astype(int)}, ["1 of 2 classes", "1 (3)", "join them"]),

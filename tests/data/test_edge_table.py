@@ -84,6 +84,14 @@ def test_letters_above_letters_are_an_edge(tmp_path: Path) -> None:
     assert pairs(graph_of(tmp_path, "a,b\nb,c\n")) == {("a", "b"), ("b", "c")}
 
 
+def test_a_first_edge_that_may_be_names_is_told(tmp_path: Path) -> None:
+    note = graph_of(tmp_path, "person,friend\nann,bob\nbob,cy\n").notes[0]
+    assert note.startswith("edges.csv:1: person and friend was read as an edge")
+    assert "call them source and target" in note
+    for text in ("ann,bob\nbob,cy\n", "ann,bob\n", "1,2\n3,4\n", "source,target\na,b\n"):
+        assert "read as an edge" not in "".join(graph_of(tmp_path, text).notes)
+
+
 def test_known_nodes_tell_names_from_edges(tmp_path: Path) -> None:
     nodes = "id,f\nu,1\nv,0\nsource,1\n"
     assert pairs(graph_of(tmp_path, "u,v\nv,source\n", nodes)) == {("u", "v"), ("v", "source")}

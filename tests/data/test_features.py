@@ -92,7 +92,9 @@ def test_typed_booleans_and_dates() -> None:
 
 @pytest.mark.parametrize("cell", ["", "NaN", "inf", "n/a", '"1,5"', "1e999", "1e300"])
 def test_cells_that_are_no_numbers_are_told_with_their_line(tmp_path: Path, cell: str) -> None:
-    message = r"cells of 'age' that are no finite numbers, 1 of 4: nodes\.csv:4: age is .*drop=age"
+    message = (
+        r"cells of 'age' that are no finite numbers, 1 of 4: nodes\.csv:4: age is .*--drop age"
+    )
     with pytest.raises(DGBError, match=message):
         from_text(tmp_path, f"id,age\na,1\n\nb,{cell}\nc,30\nd,40\n")
 
@@ -196,7 +198,7 @@ def test_a_vector_is_scaled_as_a_whole() -> None:
         ([[1.0, 2], [1.0], None], "one length, here 2: row 2 of nodes: e has 1; row 3 of nodes"),
         ([[1.0, 2], [1.0, math.nan], [1.0, 2]], "row 2 of nodes: e holds a gap"),
         ([["a"], ["b"], ["c"]], "which is no feature"),
-        ([{"a": 1}, {"a": 2}, {"a": 3}], "which is no feature; .*data.drop=e"),
+        ([{"a": 1}, {"a": 2}, {"a": 3}], "which is no feature; .*--drop e"),
     ],
 )
 def test_cells_that_are_no_features(cells: Any, message: str) -> None:
@@ -244,7 +246,7 @@ def test_columns_in_another_order_give_equal_rows() -> None:
     again = graph_of({"more": [1, 2], **other}, graph.encoding)
     assert dense(again).tolist() == dense(graph)[some].tolist()
     assert again.encoding == graph.encoding
-    assert "nodes: columns that the run does not know: more" in again.notes
+    assert "nodes: columns that the run does not know, left out: more" in again.notes
 
 
 def test_levels_that_a_run_has_not_seen_are_zeros() -> None:
@@ -299,3 +301,32 @@ def test_a_run_trained_on_columns_needs_rows() -> None:
     edges = table_of({"source": [1], "target": [2]}, "edges")
     with pytest.raises(DGBError, match="trained on 1 columns of nodes"):
         graph_from_tables("g", edges, None, None, Data(), Encoding((Column("a"),)))
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "wanted"),
+    [
+        (["2024-01-01", "2024-03-01"], ["20240101", "20240301"], "dates"),
+        (["30", "40"], ["2024-01-01", "2024-03-01"], "numbers"),
+        (["2024-01-01", "2024-03-01"], ["", ""], "dates"),
+    ],
+)
+def test_dates_and_numbers_are_not_taken_for_each_other(
+    trained: list[str], new: list[str], wanted: str
+) -> None:
+    encoding = graph_of({"since": trained}).encoding
+    assert encoding is not None
+    assert encoding == encoding_from(tomllib.loads(tomli_w.dumps(plain_encoding(encoding))))
+    with pytest.raises(DGBError, match=f"'since' held {wanted} when .*row 1 .*; give {wanted}"):
+        graph_of({"since": new}, encoding)
+
+
+def test_dates_are_read_alike_from_text_and_from_typed_columns() -> None:
+    trained = graph_of({"since": ["2024-01-01", "2024-03-01"]})
+    typed = graph_of({"since": pd.to_datetime(["2024-01-01", "2024-03-01"])}, trained.encoding)
+    np.testing.assert_allclose(dense(typed), dense(trained))
+
+
+def test_numbers_with_a_comma_are_told(tmp_path: Path) -> None:
+    notes = from_text(tmp_path, "id;v;w\na;1,5;x\nb;2,25;1,5\nc;3;y\n").notes
+    assert "nodes.csv: numbers with a comma were read as text: v; write them with a point" in notes

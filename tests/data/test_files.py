@@ -116,7 +116,11 @@ def test_a_folder_without_edges_says_what_it_holds(folder: Path) -> None:
     ("place", "reading", "message"),
     [
         ("egdes.csv", {}, r"egdes\.csv does not exist; did you mean edges\.csv\?"),
-        ("zzz.parquet", {}, r"does not exist; there are edges\.csv, labels\.csv, nodes\.csv"),
+        (
+            "zzz.parquet",
+            {},
+            r"does not exist; its folder holds edges\.csv, labels\.csv, nodes\.csv",
+        ),
         ("no/edges.csv", {}, "nor does its folder"),
         ("edges.csv", {"nodes": "node.csv"}, r"node\.csv does not exist"),
         ("edges.csv", {"labels": "zz.csv"}, r"zz\.csv does not exist"),

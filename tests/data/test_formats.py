@@ -13,7 +13,7 @@ from scipy import io, sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
-from dgb.data import Graph, load_graph
+from dgb.data import Graph, load_graph, make_graph
 from dgb.data.column_names import named_columns
 from dgb.data.encoding import Encoding
 from dgb.data.formats.node_matrix import node_matrix
@@ -125,6 +125,14 @@ def test_ids_in_a_table_are_names_of_positions(tmp_path: Path) -> None:
     np.testing.assert_allclose(graph.adjacency.toarray(), expected_weights())
     made = structural_features(graph.adjacency, graph.node_ids, "ppr")
     np.testing.assert_array_equal(graph.x, made)
+
+
+def test_edges_that_count_rows_refuse_rows_in_another_order(tmp_path: Path) -> None:
+    nodes = write(tmp_path / "nodes.csv", "id,f\n1,1\n0,0\n3,1\n2,0\n")
+    with pytest.raises(DGBError, match=r"nodes\.csv: its ids are 0 … 3 .*; sort the rows by id"):
+        read(write(tmp_path / "g.npy", PAIRS), nodes=nodes)
+    nodes = write(tmp_path / "nodes.csv", "id,f\n0,1\n1,0\n2,1\n3,0\n")
+    assert read(tmp_path / "g.npy", nodes=nodes).num_edges == 3
 
 
 def test_labels_of_arrays_are_an_array_or_a_table(tmp_path: Path) -> None:
@@ -263,7 +271,7 @@ def test_broken_sparse_files_are_one_clear_line(
         ("e.npy", np.array([[0, -1, 2], [1, 1, 1]]), "outside 0 … 2"),
         ("e.npy", np.array([[0, 10**12, 2], [1, 1, 1]]), "which takes any ids"),
         ("e.mtx", sparse.coo_array(np.ones((2, 3))), "square"),
-        ("e.mtx", sparse.coo_array(-np.eye(3)[::-1]), "not negative"),
+        ("e.mtx", sparse.coo_array(-np.eye(3)[::-1]), r"e\.mtx: .*not negative"),
     ],
 )
 def test_what_are_no_edges_is_refused(tmp_path: Path, name: str, content: Any, words: str) -> None:
@@ -276,12 +284,27 @@ def test_rubbish_and_missing_files_are_one_clear_line(tmp_path: Path, name: str)
     path = tmp_path / name
     with pytest.raises(DGBError, match="no such file"):
         read(path)
-    for rubbish in (b"", b"rubbish\n1 2", pickle.dumps([1])):
+    for rubbish in (b"", b"rubbish\n1 2", b"junk", pickle.dumps([1])):
         path.write_bytes(rubbish)
         with pytest.raises(DGBError) as caught:
             read(path)
         assert name in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["g.npy", "g.npz", "g.mtx", "g.mtx.gz", "g.graphml", "g.pt"])
+def test_endings_in_capitals_are_read_too(tmp_path: Path, name: str) -> None:
+    contents = {
+        "g.npy": PAIRS,
+        "g.graphml": network(),
+        "g.pt": to_pyg(make_graph("two", X, ADJACENCY)),
+    }
+    path = write(tmp_path / name, contents.get(name, ADJACENCY))
+    plain = read(path)
+    shouted = read(path.rename(tmp_path / name.upper()))
+    np.testing.assert_array_equal(shouted.adjacency.toarray(), plain.adjacency.toarray())
+    x = write(tmp_path / "x.npy", np.ones((plain.num_nodes, 3))).rename(tmp_path / "X.NPY")
+    assert node_matrix(x).shape == (plain.num_nodes, 3)
 
 
 def test_rows_and_nodes_must_be_as_many(tmp_path: Path) -> None:

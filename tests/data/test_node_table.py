@@ -184,7 +184,7 @@ def test_wrong_tables_of_labels(tmp_path: Path, labels: str, message: str) -> No
 
 def test_labels_given_twice_never_become_features(tmp_path: Path) -> None:
     nodes, labels = "id,f,class\na,1,0\nb,0,1\n", "id,label\na,x\n"
-    with pytest.raises(DGBError, match=r"both give the label of nodes; .*data\.drop=class"):
+    with pytest.raises(DGBError, match=r"both give the label of nodes; .*--drop class"):
         graph_of(tmp_path, nodes, labels)
     assert names_of(graph_of(tmp_path, nodes, labels, drop="class")) == ["f"]
 
@@ -207,6 +207,21 @@ def test_a_label_that_names_each_node_is_no_class(tmp_path: Path) -> None:
 def test_labels_without_a_row_of_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DGBError, match=r"labels\.csv:1: starts with the node 'a'"):
         graph_of(tmp_path, "id,f\na,1\nb,0\n", "a,x\nb,y\n")
+
+
+@pytest.mark.parametrize("unknown", ["refuse", "drop"])
+def test_nodes_without_a_row_of_names_are_refused(tmp_path: Path, unknown: str) -> None:
+    rows = table(tmp_path, "nodes.csv", "# people\na,1\nb,0\nc,1\n")
+    edges = table_of({"source": ["a", "b"], "target": ["b", "c"]}, "edges")
+    with pytest.raises(DGBError, match=r"nodes\.csv:2: starts with the node 'a'; add a first row"):
+        graph_from_tables("g", edges, rows, None, Data(unknown=unknown))
+
+
+def test_a_node_may_be_called_as_a_column_is(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, "id,f\nid,1\nb,0\n", "id,label\nb,x\n")
+    assert graph.node_ids.tolist() == ["id", "b"]
+    graph = graph_of(tmp_path, "word,f\nword,1\nb,0\n", "word,label\nword,x\nb,y\n")
+    assert graph.label_names == ("x", "y")
 
 
 def test_empty_labels_are_none(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from dgb.data import Graph, Split, make_graph
+from dgb.data.align import align
 from dgb.data.column_names import named_columns
 from dgb.data.formats.pyg import from_pyg, to_pyg
 from dgb.errors import DGBError
@@ -100,3 +101,17 @@ def test_names_of_columns_are_kept() -> None:
     graph = replace(toy(is_sparse=True, num_splits=0), encoding=named_columns(["a", "b", "c"]))
     assert to_pyg(graph).feature_names == ["a", "b", "c"]
     assert from_pyg(to_pyg(graph)).encoding == graph.encoding
+
+
+def test_scaled_columns_are_not_scaled_twice_after_a_way_through_pyg() -> None:
+    scales = np.array([[1.0, 0, 0], [2.0, 1, 4]])
+    graph = replace(
+        toy(is_sparse=False, num_splits=0), encoding=named_columns(["a", "b", "c"], scales)
+    )
+    again = from_pyg(to_pyg(graph))
+    assert again.encoding == graph.encoding
+    np.testing.assert_array_equal(align(again, graph.encoding).x, graph.x)
+    with pytest.raises(DGBError, match="3 shifts and as many scales"):
+        data = to_pyg(graph)
+        data.feature_scales = torch.zeros(2, 3)
+        from_pyg(data)

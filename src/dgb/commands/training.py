@@ -6,9 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from dgb.commands.options import data_of, describe, graph_of, recipe_of
-from dgb.cookbook import recipe_hash
+from dgb.cookbook import load_recipe, recipe_hash, split_override
+from dgb.data.align import refuse_own_scales
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.progress import say
+from dgb.recipe import Recipe
 
 
 def train(options: Namespace) -> None:
@@ -16,26 +19,11 @@ def train(options: Namespace) -> None:
     from dgb.report.write import write_report
     from dgb.run import folder as files
     from dgb.run.repeat import scores_table
-    from dgb.run.training import check_recipe, train_run
+    from dgb.run.training import train_run
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
-    if options.resume:
-        if options.set or options.recipe or options.out or options.seed is not None:
-            raise DGBError(
-                "--resume goes on with the run's own recipe and folder; leave out the rest"
-            )
-        folder = Path(options.resume)
-        recipe = files.read_recipe(folder)
-        if (folder / files.SCORES).exists():
-            raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
-        graph = graph_of(recipe.data, options)
-    else:
-        recipe = recipe_of(options)
-        check_recipe(recipe)
-        graph = graph_of(recipe.data, options)
-        folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-        files.make_folder(folder, recipe)
+    graph, recipe, folder = _resumed(options) if options.resume else _begun(options)
     print(f"{describe(graph)} → {folder}")
     try:
         scores = train_run(graph, recipe, folder)
@@ -48,6 +36,30 @@ def train(options: Namespace) -> None:
     print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
 
 
+def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
+    from dgb.run import folder as files
+
+    if options.set or options.recipe or options.out or options.seed is not None:
+        raise DGBError("--resume goes on with the run's own recipe and folder; leave out the rest")
+    folder = Path(options.resume)
+    recipe = files.read_recipe(folder)
+    if (folder / files.SCORES).exists():
+        raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
+    return graph_of(recipe.data, options), recipe, folder
+
+
+def _begun(options: Namespace) -> tuple[Graph, Recipe, Path]:
+    from dgb.run import folder as files
+    from dgb.run.training import check_recipe
+
+    recipe = recipe_of(options)
+    check_recipe(recipe)
+    graph = graph_of(recipe.data, options)
+    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    files.make_folder(folder, recipe)
+    return graph, recipe, folder
+
+
 def embed(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
     from dgb.run import folder as files
@@ -55,26 +67,38 @@ def embed(options: Namespace) -> None:
     from dgb.run.machine import choose_device
 
     folder = Path(options.run)
-    if (options.graph or options.operator) and not options.out:
-        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
-    if options.out and (
-        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
-    ):
-        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
+    _check_embed_options(options)
     recipe = files.read_recipe(folder)
+    if options.graph:  # read as the run's own was, from other files
+        recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
+    recipe = load_recipe(recipe, options.set)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
     if not options.graph and not recipe.data.graph:  # saved from Python, which reads no file
         raise DGBError(f"{folder} does not say which graph it was trained on; name one")
-    data = recipe.data
-    if options.graph:  # read as the run's own was, from other files
-        data = data_of(options, replace(data, nodes="", labels=""))
-    graph = graph_of(data, options, files.read_encoding(folder))
+    data = data_of(options, recipe.data) if options.graph else recipe.data
+    encoding = files.read_encoding(folder)
+    graph = graph_of(data, options, encoding)
+    refuse_own_scales(graph, encoding)
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
     out = Path(options.out) if options.out else folder / files.EMBEDDINGS
     files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
     print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+
+
+def _check_embed_options(options: Namespace) -> None:
+    if (options.graph or options.operator or options.set) and not options.out:
+        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
+    if options.out and (
+        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
+    ):
+        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
+    if (options.nodes or options.labels) and not options.graph:
+        raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
+    for override in options.set:
+        if split_override(override)[0] not in ("data", "embed"):
+            raise DGBError(f"--set {override}: the model is trained already; set data.… or embed.…")
 
 
 def evaluate(options: Namespace) -> None:

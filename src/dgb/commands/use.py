@@ -57,7 +57,9 @@ def cluster(options: Namespace) -> None:
     count = options.clusters
     if count is None:
         count = choose_clusters(z, seed)
-        print(f"{count} clusters have the best silhouette of 2 to 20; --clusters K sets another")
+        best = f"{count} clusters have the best silhouette of 2 to 20"
+        found = best if count > 1 else "one cluster: vectors are all alike, or fewer than three"
+        print(f"{found}; --clusters K sets another")
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
     clusters = k_means(z, count, seed)

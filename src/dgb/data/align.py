@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.column_names import Columns, columns_of
+from dgb.data.column_names import Columns, columns_of, scales_of
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph
 from dgb.data.structure import with_structure
@@ -25,8 +25,7 @@ def align(graph: Graph, encoding: Encoding | None) -> Graph:
     if encoding.structure:
         return _with_structure(graph, encoding.structure)
     if graph.encoding is None:
-        _check_width(graph, len(encoding.feature_names()))
-        return replace(graph, encoding=encoding)
+        return _by_place(graph, encoding)
     if graph.encoding.structure:
         raise DGBError(
             f"{graph.name} has no features of its own, but the model was trained on "
@@ -39,6 +38,24 @@ def _with_structure(graph: Graph, kind: str) -> Graph:
     has_own = graph.encoding is None or not graph.encoding.structure
     note = "its features were not used: the model was trained on edges alone"
     return with_structure(replace(graph, notes=(*graph.notes, note)) if has_own else graph, kind)
+
+
+def refuse_own_scales(graph: Graph, encoding: Encoding | None) -> None:
+    """Refuse a graph that was scaled by its own numbers for a model whose columns had no names."""
+    own = graph.encoding
+    if encoding is not None or own is None or own.structure or scales_of(own) is None:
+        return
+    raise DGBError(
+        f"{graph.name} has named columns that are scaled by its own numbers, but the model was "
+        "trained on columns without names, unscaled; give a matrix of the same columns"
+    )
+
+
+def _by_place(graph: Graph, encoding: Encoding) -> Graph:
+    _check_width(graph, len(encoding.feature_names()))
+    note = "its columns have no names: taken in the model's order, and for scaled as the model's"
+    notes = graph.notes if scales_of(encoding) is None else (*graph.notes, note)
+    return replace(graph, encoding=encoding, notes=notes)
 
 
 def _check_width(graph: Graph, expected: int) -> None:

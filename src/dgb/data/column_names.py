@@ -47,11 +47,24 @@ def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding
     )
 
 
-def names_of(names: Any, width: int) -> Encoding | None:
+def scales_of(encoding: Encoding) -> Array | None:
+    """Return [2, d] shifts and scales by which x was made, None where it holds plain numbers."""
+    columns = columns_of(encoding)
+    is_plain = not columns.shift.any() and bool((columns.scale == 1).all())
+    return None if is_plain else np.stack([columns.shift, columns.scale])
+
+
+def names_of(names: Any, width: int, scales: Array | None = None) -> Encoding | None:
     """Return the encoding of as many named number columns, None where there are no names."""
     if names is None:
         return None
     names = [str(name) for name in names]
     if len(names) != width:
         raise DGBError(f"{len(names)} feature names for {width} feature columns; give one for each")
-    return named_columns(names)
+    if scales is not None and not _are_scales(scales, width):
+        raise DGBError(f"`feature_scales` must be {width} shifts and as many scales, not 0")
+    return named_columns(names, scales)
+
+
+def _are_scales(scales: Array, width: int) -> bool:
+    return scales.shape == (2, width) and bool(np.isfinite(scales).all() and scales[1].all())

@@ -19,6 +19,7 @@ class Column:
     shift: float = 0.0  # number: (value - shift) / scale
     scale: float = 1.0
     levels: tuple[str, ...] = ()  # category: a column of zeros and ones for each
+    unit: str = ""  # number: "days" where the cells are dates
     width: int = 0  # words: columns that they are hashed to; number: length of a vector, 0 for one
 
     def names(self) -> list[str]:
@@ -71,5 +72,5 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
 def _is_sound(column: Column) -> bool:
     numbers = (column.shift, column.scale, column.width)
     are_numbers = all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
-    are_texts = all(isinstance(text, str) for text in (column.name, *column.levels))
+    are_texts = all(isinstance(text, str) for text in (column.name, column.unit, *column.levels))
     return are_texts and are_numbers and column.scale != 0 and column.width >= 0

@@ -91,7 +91,7 @@ def _refuse_missing(path: Path) -> None:
     if not path.parent.is_dir():
         raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; mend the path")
     near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {_listed(path.parent)}"
+    hint = f"did you mean {near[0]}?" if near else f"its folder holds {_listed(path.parent)}"
     raise DGBError(f"{path} does not exist; {hint}")
 
 

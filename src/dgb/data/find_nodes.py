@@ -31,7 +31,7 @@ def find_nodes(node_ids: Array, wanted: Array) -> Array:
 def _like(text: str, node_ids: Array) -> str:
     step = max(len(node_ids) // SEARCHED, 1)
     some = [str(node) for node in node_ids[::step].tolist()]
-    near = difflib.get_close_matches(text, some, n=3) or [t for t in some if t.startswith(text)][:3]
+    near = difflib.get_close_matches(text, some, n=3) or [t for t in some if text in t][:3]
     return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(some[:3])}"
 
 

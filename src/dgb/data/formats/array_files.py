@@ -11,15 +11,14 @@ from dgb.data.formats.arrays import Matrix, class_labels
 from dgb.data.formats.edge_arrays import read_edge_array
 from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
 from dgb.data.formats.node_matrix import node_matrix, read_npy
-from dgb.data.graph import Features, Graph, make_graph, undirected
+from dgb.data.graph import Array, Features, Graph, make_graph, undirected
 from dgb.data.structure import structural_features, with_structure
 from dgb.data.tables.columns import find_column
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
+from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.table import Table, read_table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
-
-_ID_NAMES = ("id", "node_id", "node")
 
 
 def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
@@ -68,18 +67,30 @@ def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data
 def _join_table(
     name: str, nodes: Table, adjacency: Matrix, reading: Data, encoding: Encoding | None
 ) -> Graph:
-    id_name = find_column(nodes, reading.id, _ID_NAMES, "data.id")
+    id_name = find_column(nodes, reading.id, ID_NAMES, "data.id")
     if id_name is None:
         ids = np.arange(nodes.content.num_rows)
         nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
     reading = replace(_plain(reading), id=id_name or "id")
     labels = _label_table(reading)
     graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
+    _refuse_shuffled(nodes, graph.node_ids)
     graph = replace(graph, adjacency=undirected(adjacency))
     if graph.encoding is None or not graph.encoding.structure:
         return graph
     kind = graph.encoding.structure
     return replace(graph, x=structural_features(graph.adjacency, graph.node_ids, kind))
+
+
+def _refuse_shuffled(nodes: Table, ids: Array) -> None:
+    # Edges that were written by these ids would silently join other nodes.
+    positions = np.arange(len(ids))
+    is_shuffled = ids.dtype.kind in "iu" and np.array_equal(np.sort(ids), positions)
+    if is_shuffled and not np.array_equal(ids, positions):
+        raise DGBError(
+            f"{nodes.source}: its ids are 0 … {len(ids) - 1} in another order, but edges in an "
+            "array count the rows; sort the rows by id"
+        )
 
 
 def _label_table(reading: Data) -> Table | None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from scipy import sparse
 
 from dgb.data.formats.arrays import Matrix, edge_matrix
@@ -18,9 +19,10 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
 
     `num_nodes` is known where there are node rows; pairs alone end at the last node they name.
     """
-    if path.suffix == ".npy":
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
         return _read_pairs(path, num_nodes)
-    matrix = read_sparse(path) if path.suffix == ".npz" else _read_market(path)
+    matrix = read_sparse(path) if suffix == ".npz" else _read_market(path)
     if matrix.shape[0] != matrix.shape[1]:
         raise DGBError(
             f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is no adjacency; give a square matrix "
@@ -28,14 +30,20 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
         )
     if matrix.dtype.kind not in "biuf":
         raise DGBError(f"{path}: edge weights must be real numbers, not {matrix.dtype}")
+    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
+        raise DGBError(f"{path}: edge weights must be finite and not negative; mend them")
     return matrix, ()
 
 
 def _read_market(path: Path) -> Matrix:
+    import gzip
+
     from scipy.io import mmread
 
     try:
-        return sparse.coo_array(mmread(path))
+        # Opened here: scipy unpacks by the name alone, and only where .gz is in small letters.
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            return sparse.coo_array(mmread(file))
     except (OSError, ValueError, TypeError, EOFError, OverflowError, MemoryError) as error:
         raise DGBError(
             f"{path}: not a readable MatrixMarket file ({error}); get it again or write it with "

@@ -16,7 +16,7 @@ SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
 
 def node_matrix(path: Path) -> Features:
     """Read features, one row per node, from a .npy array or a sparse .npz of scipy."""
-    x = read_npy(path) if path.suffix == ".npy" else read_sparse(path)
+    x = read_npy(path) if path.suffix.lower() == ".npy" else read_sparse(path)
     if x.ndim != 2 or x.dtype.kind not in "biuf":
         raise DGBError(
             f"{path}: features must be numbers, one row per node and one column per feature, "

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dgb.data.column_names import named_columns, names_of
-from dgb.data.encoding import Encoding
+from dgb.data.column_names import names_of
 from dgb.data.formats.arrays import (
     Arrays,
     class_labels,
@@ -89,7 +88,10 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
         label_names=names,
         splits=_splits_from(arrays.get("split"), num_nodes),
     )
-    return graph if x is None else replace(graph, encoding=_encoding_from(arrays, x.shape[1]))
+    if x is None:
+        return graph
+    encoding = names_of(arrays.get("feature_names"), x.shape[1], arrays.get("feature_scales"))
+    return replace(graph, encoding=encoding)
 
 
 def _features_from(arrays: Arrays) -> Features | None:
@@ -104,16 +106,6 @@ def _count_nodes(arrays: Arrays) -> int:
             return len(arrays[key])
     edge_index = arrays["edge_index"]
     return int(edge_index.max()) + 1 if edge_index.size else 0
-
-
-def _encoding_from(arrays: Arrays, width: int) -> Encoding | None:
-    encoding = names_of(arrays.get("feature_names"), width)
-    if encoding is None or "feature_scales" not in arrays:
-        return encoding
-    scales = arrays["feature_scales"]
-    is_right = scales.shape == (2, width) and bool(np.isfinite(scales).all() and scales[1].all())
-    refuse_unless(is_right, f"`feature_scales` must be {width} shifts and as many scales, not 0")
-    return named_columns(encoding.feature_names(), scales)
 
 
 def _splits_from(codes: Array | None, num_nodes: int) -> tuple[Split, ...]:

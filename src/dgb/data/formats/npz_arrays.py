@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from dgb.data.column_names import columns_of
+from dgb.data.column_names import scales_of
 from dgb.data.formats.arrays import Arrays, Matrix, refuse_unless
 from dgb.data.graph import Array, Features, Graph, Split
 
@@ -20,12 +20,11 @@ def _column_arrays(graph: Graph) -> Arrays:
         return _feature_arrays(graph.x)
     if graph.encoding.structure:  # made of the edges: the same will be made again
         return {"structure": np.array(graph.encoding.structure)}
-    columns = columns_of(graph.encoding)
-    arrays = _feature_arrays(graph.x) | {"feature_names": np.array(columns.names)}
+    names = np.array(graph.encoding.feature_names())
+    arrays = _feature_arrays(graph.x) | {"feature_names": names}
     # x is written as scaled; without its scales, another model would scale it a second time.
-    is_plain = not columns.shift.any() and bool((columns.scale == 1).all())
-    scales = np.stack([columns.shift, columns.scale])
-    return arrays if is_plain else arrays | {"feature_scales": scales}
+    scales = scales_of(graph.encoding)
+    return arrays if scales is None else arrays | {"feature_scales": scales}
 
 
 def _feature_arrays(x: Features) -> Arrays:

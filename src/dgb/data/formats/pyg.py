@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.column_names import names_of
+from dgb.data.column_names import names_of, scales_of
 from dgb.data.formats.arrays import class_labels, edge_matrix, refuse_unless
 from dgb.data.graph import Array, Features, Graph, Split
 from dgb.data.structure import make_featured_graph
@@ -37,8 +37,10 @@ def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Gra
         labels=None if data.y is None else class_labels(_array(data.y)),
         splits=_splits(data, num_nodes),
     )
-    names = data.feature_names if _has(data, "feature_names") and x is not None else None
-    return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))
+    if x is None or not _has(data, "feature_names"):
+        return graph
+    scales = _array(data.feature_scales) if _has(data, "feature_scales") else None
+    return replace(graph, encoding=names_of(data.feature_names, graph.num_features, scales))
 
 
 def to_pyg(graph: Graph) -> Data:
@@ -60,6 +62,9 @@ def to_pyg(graph: Graph) -> Data:
     )
     if graph.encoding is not None and not graph.encoding.structure:
         data.feature_names = graph.encoding.feature_names()
+        scales = scales_of(graph.encoding)
+        if scales is not None:  # else a model would scale x a second time
+            data.feature_scales = torch.from_numpy(scales)
     for mask, values in _masks(graph).items():
         data[mask] = torch.from_numpy(values)
     return data

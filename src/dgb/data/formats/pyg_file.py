@@ -10,6 +10,7 @@ from dgb.errors import DGBError
 
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
 _BROKEN = (AttributeError, ValueError, TypeError, KeyError, IndexError, RuntimeError)
+_UNREADABLE = (*_BROKEN, OSError, EOFError, MemoryError, AssertionError)
 
 
 def read_pyg(path: Path, structure: str = "walk") -> Graph:
@@ -25,6 +26,7 @@ def read_pyg(path: Path, structure: str = "walk") -> Graph:
 
 def _load(path: Path) -> Any:
     import pickle
+    import struct
 
     import torch
     from torch_geometric.data import Data
@@ -36,7 +38,7 @@ def _load(path: Path) -> Any:
     try:
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, OSError, EOFError, MemoryError, *_BROKEN):
+    except (*_UNREADABLE, pickle.UnpicklingError, struct.error):
         raise _refusal(path, "holds what is not plain, or is broken") from None
     if type(data) is not Data:
         raise _refusal(path, f"holds a {type(data).__name__}")

@@ -18,23 +18,24 @@ FILE_SUFFIXES = (*ARRAY_SUFFIXES, *WHOLE_SUFFIXES)
 
 def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph | None:
     """Read a graph by the form that its suffix names, None where it is none of FILE_SUFFIXES."""
+    suffix = path.suffix.lower()
     if not path.name.lower().endswith(FILE_SUFFIXES):
         return None
     if not path.is_file():
         raise DGBError(f"{path}: no such file; check the path")
-    is_own = path.suffix == ".npz" and bool(open_npz(path, ("edge_index",)))
-    if not is_own and path.suffix not in WHOLE_SUFFIXES:
+    is_own = suffix == ".npz" and bool(open_npz(path, ("edge_index",)))
+    if not is_own and suffix not in WHOLE_SUFFIXES:
         return read_array_files(path, reading, encoding)
     if reading.nodes or reading.labels:
         raise DGBError(
             f"{path} holds its nodes itself; leave data.nodes and data.labels out, which go with "
             "files of edges alone"
         )
-    if path.suffix == ".graphml":
+    if suffix == ".graphml":
         from dgb.data.formats.networks import read_graphml
 
         return read_graphml(path, reading, encoding)
-    if path.suffix == ".pt":
+    if suffix == ".pt":
         from dgb.data.formats.pyg_file import read_pyg
 
         return align(read_pyg(path, reading.structure), encoding)

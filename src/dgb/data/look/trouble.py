@@ -61,7 +61,12 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
 def _column_trouble(graph: Graph) -> Iterator[str]:
     shares = column_shares(graph.x)
     loudest = np.argmax(shares)
-    if shares[loudest] > _LOUD:
+    if graph.num_features == 1:
+        yield (
+            f"There is one column, {_names(graph, np.array([0]))}, and dividing rows by their sum "
+            "leaves only its sign; use --set data.normalise=none"
+        )
+    elif shares[loudest] > _LOUD:
         yield (
             f"Column {_names(graph, np.array([loudest]))} makes up {shares[loudest]:.0%} of the "
             "size of all features, and dividing rows by their sum would hide the others; bring "

@@ -63,8 +63,8 @@ def _no_column(table: Table, asked: str, key: str) -> DGBError:
             f"({key}); add such a row"
         )
     near = difflib.get_close_matches(asked, table.names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"did you mean {near[0]!r}? Its" if near else "its"
     return DGBError(
-        f"{table.source} has no column {asked!r} ({key}); {hint}"
-        f"Its columns: {', '.join(table.names[:50])}"
+        f"{table.source} has no column {asked!r} ({key}); {hint} columns: "
+        f"{', '.join(table.names[:50])}"
     )

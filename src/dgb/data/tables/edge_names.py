@@ -40,6 +40,18 @@ def starts_with_names(table: Table, node_ids: Cells | None) -> bool:
     return all(map(_is_number, _row(table, 1)[:2]))
 
 
+def is_alone(table: Table) -> bool:
+    """Tell whether the ends of the first row, of several, are no numbers and in no other row."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    first, rest = first_row(table)[:2], table.content.slice(1)
+    if not rest.num_rows or any(map(_is_number, first)):
+        return False
+    ends = pa.array(first, pa.large_string())
+    return not any(compute.any(compute.is_in(end, ends)).as_py() for end in rest.columns[:2])
+
+
 def _are_no_nodes(first: list[str], node_ids: Cells) -> bool:
     import pyarrow as pa
 

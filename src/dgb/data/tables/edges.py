@@ -6,7 +6,7 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.tables.columns import find_column, tell, tell_cells
-from dgb.data.tables.edge_names import find_ends, first_row, starts_with_names
+from dgb.data.tables.edge_names import find_ends, first_row, is_alone, starts_with_names
 from dgb.data.tables.ids import as_integers, find_positions, id_cells
 from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Cells, Table, is_text
@@ -33,6 +33,12 @@ def read_edges(table: Table, node_ids: Cells | None, reading: Data, notes: list[
         if find_ends(names) is None:
             notes.append(f"{table.place(0)}: taken for names of columns: {', '.join(names)}")
         table = table.with_names()
+    elif not table.has_names and node_ids is None and is_alone(table):
+        first = " and ".join(first_row(table)[:2])
+        notes.append(
+            f"{table.place(0)}: {first} was read as an edge, and occurs nowhere else; if it names "
+            "the columns, call them source and target"
+        )
     ends = find_ends(table.names) or tuple(table.names[:2])
     weight = _weight_column(table, ends, reading)
     _note_columns(table, ends, weight, notes)

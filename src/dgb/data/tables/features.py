@@ -9,7 +9,7 @@ from dgb.data.graph import Array, Features
 from dgb.data.tables.columns import tell_cells, text_cells
 from dgb.data.tables.encode_columns import Part, encode_numbers, encode_text, join_parts
 from dgb.data.tables.learn_columns import Values, learn_column
-from dgb.data.tables.numbers import read_numbers
+from dgb.data.tables.numbers import are_dates, has_commas, read_numbers
 from dgb.data.tables.table import Table
 from dgb.data.tables.vectors import is_list, read_vectors
 from dgb.errors import DGBError
@@ -44,7 +44,9 @@ def encode_features(
         )
     extra = [name for name in names if name not in known]
     if extra:
-        notes.append(f"{table.source}: columns that the run does not know: {_some(extra)}")
+        notes.append(
+            f"{table.source}: columns that the run does not know, left out: {_some(extra)}"
+        )
     parts = []
     for column in encoding.columns:
         parts.append(_encoded(table, column, _values_for(table, column), notes))
@@ -71,16 +73,18 @@ def _values_for(table: Table, column: Column) -> Values:
         if vectors.shape[1] != column.width:
             raise _other_form(table, column)
         return vectors
-    return _numbers(table, column.name)
+    return _numbers(table, column)
 
 
-def _numbers(table: Table, name: str) -> Array:
+def _numbers(table: Table, column: Column) -> Array:
+    name, wanted = column.name, "dates" if column.unit else "numbers"
     values = read_numbers(table, name)
-    if values is None:
+    is_other = are_dates(table.content.column(name)) != bool(column.unit)
+    if values is None or is_other:
         rows = np.arange(table.content.num_rows)
         raise DGBError(
-            f"column {name!r} held numbers when the run was trained: "
-            f"{tell_cells(table, rows, name)}; give numbers"
+            f"column {name!r} held {wanted} when the run was trained: "
+            f"{tell_cells(table, rows, name)}; give {wanted}"
         )
     return values
 
@@ -106,6 +110,12 @@ def _note_text(table: Table, names: Sequence[str], columns: list[Column], notes:
         such = [name for name in names if kinds.get(name) == kind]
         if such:
             notes.append(f"{table.source}: text {what}: {_some(such)}")
+    commas = [name for name in names if kinds.get(name) and has_commas(table.content.column(name))]
+    if commas:
+        notes.append(
+            f"{table.source}: numbers with a comma were read as text: {_some(commas)}; "
+            "write them with a point"
+        )
     dropped = [name for name in names if name not in kinds]
     if dropped:
         notes.append(f"{table.source}: columns of text that are not used: {_some(dropped)}")

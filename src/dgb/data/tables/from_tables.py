@@ -12,7 +12,7 @@ from dgb.data.tables.edges import edges_between, ids_of_edges, read_edges
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.ids import as_integers, id_array
 from dgb.data.tables.labels import join_labels, read_label_rows
-from dgb.data.tables.nodes import NodeRows, read_nodes
+from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
 from dgb.data.tables.table import Cells, Table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -59,6 +59,8 @@ def _join(
 ) -> Graph:
     rows = nodes.rows
     found = read_edges(edges, rows and rows.ids, reading, notes)
+    if rows:
+        refuse_nameless(rows.table, rows.id_name, reading, found.source, found.target)
     ids = rows.ids if rows else ids_of_edges(found)
     ends, weight = edges_between(found, ids, reading, notes)
     if len(ids) < 2:
@@ -116,7 +118,7 @@ def _features(
     if rows is None:
         raise DGBError(
             f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
-            "nodes that has them (--set data.nodes=FILE)"
+            "nodes that has them (--nodes FILE)"
         )
     return encode_features(rows.table, rows.features, encoding, notes), encoding
 

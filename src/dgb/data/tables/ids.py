@@ -28,7 +28,7 @@ def id_cells(table: Table, name: str) -> Cells:
     if is_float and not compute.all(compute.equal(compute.floor(cells), cells)).as_py():
         raise DGBError(
             f"{table.source}: column {name!r} holds fractions, not ids; "
-            "choose another with --set data.id=COLUMN"
+            "choose another with --id COLUMN"
         )
     try:
         return cells.cast(pa.int64())

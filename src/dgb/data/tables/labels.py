@@ -8,7 +8,7 @@ from dgb.data.graph import Array, Split
 from dgb.data.tables.columns import tell
 from dgb.data.tables.ids import find_positions
 from dgb.data.tables.node_labels import LabelColumns, find_labels, read_labels, read_split
-from dgb.data.tables.nodes import NodeRows, id_column, unique_ids, without
+from dgb.data.tables.nodes import NodeRows, id_column, refuse_nameless, unique_ids, without
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -28,7 +28,7 @@ class LabelRows:
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
     """Find the columns of a table of labels, and the nodes of its rows."""
     id_name = id_column(table, reading, notes)
-    _refuse_nameless(table, id_name, ids)
+    refuse_nameless(table, id_name, reading, ids)
     nodes = find_positions(unique_ids(table, id_name), ids)
     rows = np.flatnonzero(nodes < 0)
     if len(rows):
@@ -46,18 +46,6 @@ def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -
     if not columns.names():
         raise DGBError(f"{table.source} has no column beside {id_name!r}; add one of labels")
     return LabelRows(table, columns, nodes)
-
-
-def _refuse_nameless(table: Table, id_name: str, ids: Cells) -> None:
-    import pyarrow as pa
-
-    name = pa.chunked_array([[id_name]], pa.large_string())
-    if table.text and find_positions(name, ids)[0] >= 0:
-        place = replace(table, skipped=0).place(0)
-        raise DGBError(
-            f"{place}: starts with the node {id_name!r}; add a first row that names the columns, "
-            "such as id,label"
-        )
 
 
 def join_labels(
@@ -87,5 +75,5 @@ def _refuse_two(sources: list[LabelRows]) -> None:
             name = getattr(having[1].columns, kind)
             raise DGBError(
                 f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
-                f"give the {kind} of nodes; leave one out with --set data.drop={name}"
+                f"give the {kind} of nodes; leave one out with --drop {name}"
             )

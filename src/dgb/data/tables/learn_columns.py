@@ -1,10 +1,12 @@
 """What a column of a table becomes in x: its kind, its scale, its levels."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from dgb.data.encoding import Column
 from dgb.data.graph import Array
-from dgb.data.tables.numbers import read_numbers
+from dgb.data.tables.numbers import are_dates, read_numbers
 from dgb.data.tables.table import Cells, Table
 from dgb.data.tables.vectors import is_list, read_vectors
 
@@ -19,7 +21,7 @@ def learn_column(table: Table, name: str, text: str) -> tuple[Column, Values]:
     cells = table.content.column(name)
     values = read_vectors(table, name) if is_list(cells) else read_numbers(table, name)
     if values is not None:
-        return _scaled(name, values), values
+        return replace(_scaled(name, values), unit="days" if are_dates(cells) else ""), values
     if text == "category" or (text == "auto" and _has_few_values(cells)):
         return Column(name, "category", levels=_levels(cells)), cells
     return Column(name, "words", width=WORDS), cells

@@ -95,7 +95,7 @@ def _names_each(table: Table, name: str) -> bool:
 def _label_text(table: Table, name: str) -> Cells:
     from pyarrow import compute, types
 
-    text = text_cells(table, name, "choose another with --set data.label=COLUMN")
+    text = text_cells(table, name, "choose another with --label COLUMN")
     if types.is_floating(table.content.column(name).type):
         text = compute.if_else(compute.equal(text, "nan"), None, text)
     # pandas writes integers with a gap among them as 1.0, 2.0.

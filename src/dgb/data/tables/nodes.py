@@ -10,7 +10,7 @@ from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-_IDS = ("id", "node_id", "node")
+ID_NAMES = ("id", "node_id", "node")
 _INDEX = ("", "Unnamed: 0")  # what pandas calls the numbers of rows that it has written
 
 
@@ -19,6 +19,7 @@ class NodeRows:
     """A table without its dropped columns, with what its other columns are."""
 
     table: Table
+    id_name: str
     ids: Cells  # int64 or text, each once
     labels: LabelColumns
     features: list[str]
@@ -38,18 +39,38 @@ def read_nodes(
     kept = [name for name in features if name not in _INDEX]
     if len(kept) < len(features):
         notes.append(f"{table.source}: a column that only counts the rows is not used")
-    return NodeRows(table, ids, labels, kept)
+    return NodeRows(table, id_name, ids, labels, kept)
 
 
 def id_column(table: Table, reading: Data, notes: list[str]) -> str:
     """Find the column of ids; where no name says so it is the first, which a note tells."""
-    name = find_column(table, reading.id, _IDS, "data.id")
+    name = find_column(table, reading.id, ID_NAMES, "data.id")
     if name is None:
         if not table.names:
             raise DGBError(f"{table.source} has no columns; it needs one of ids")
         name = table.names[0]
         notes.append(f"{table.source}: the first column, {name!r}, is taken for the ids")
     return name
+
+
+def refuse_nameless(table: Table, id_name: str, reading: Data, *others: Cells) -> None:
+    """Refuse a text file whose first row is a node: its first cell is an id in other tables."""
+    if not table.text or reading.id or id_name.lower() in ID_NAMES:
+        return
+    is_node = any(_holds(ids, id_name) for ids in others)
+    if is_node and not _holds(table.content.column(id_name), id_name):
+        place = replace(table, skipped=0).place(0)
+        raise DGBError(
+            f"{place}: starts with the node {id_name!r}; add a first row that names the columns, "
+            "such as id,label"
+        )
+
+
+def _holds(ids: Cells, name: str) -> bool:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return bool(compute.any(compute.equal(ids.cast(pa.large_string()), name)).as_py())
 
 
 def unique_ids(table: Table, name: str) -> Cells:
@@ -60,7 +81,7 @@ def unique_ids(table: Table, name: str) -> Cells:
         words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
         raise DGBError(
             f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; "
-            "keep one of each, or name another column of ids with --set data.id=COLUMN"
+            "keep one of each, or name another column of ids with --id COLUMN"
         )
     return ids
 

@@ -28,9 +28,26 @@ def read_numbers(table: Table, name: str) -> Array | None:
         raise DGBError(
             f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
             f"{tell_cells(table, rows, name)}; fill them in, or leave the column out with "
-            f"--set data.drop={name}"
+            f"--drop {name}"
         )
     return values
+
+
+def are_dates(cells: Cells) -> bool:
+    """Tell whether cells are dates, which are read as days."""
+    from pyarrow import compute, types
+
+    if not is_text(cells):
+        return bool(types.is_date(cells.type) or types.is_timestamp(cells.type))
+    return _are_most(compute.match_substring_regex(cells, _DATE))
+
+
+def has_commas(cells: Cells) -> bool:
+    """Tell whether most cells are text such as 1,5, which is a number only to a person."""
+    from pyarrow import compute
+
+    pattern = r"^[+-]?\d+(,\d+)+(\.\d+)?$"
+    return is_text(cells) and _are_most(compute.match_substring_regex(cells, pattern))
 
 
 def number_cells(cells: Cells) -> Array | None:
@@ -52,16 +69,16 @@ def _other_numbers(cells: Cells) -> Array | None:
 
     if types.is_boolean(cells.type):
         return _as_floats(cells)
-    if types.is_date(cells.type) or types.is_timestamp(cells.type):
-        return _days(cells)
     if not is_text(cells):
-        return None
+        return _days(cells) if are_dates(cells) else None
     lowered = compute.utf8_lower(cells)
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
         return _as_floats(is_true)
+    if not are_dates(cells):
+        return None
     is_date = compute.match_substring_regex(cells, _DATE)
-    return _days_of_text(compute.if_else(is_date, cells, None)) if _are_most(is_date) else None
+    return _days_of_text(compute.if_else(is_date, cells, None))
 
 
 def _are_most(is_such: Cells) -> bool:
@@ -119,5 +136,5 @@ def no_feature(table: Table, name: str) -> DGBError:
     kind = table.content.column(name).type
     return DGBError(
         f"{table.source}: column {name!r} holds {kind}, which is no feature; "
-        f"leave it out with --set data.drop={name}"
+        f"leave it out with --drop {name}"
     )

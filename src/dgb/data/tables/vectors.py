@@ -24,7 +24,7 @@ def read_vectors(table: Table, name: str) -> Array:
         words = [f"{name} has {max(int(lengths[row]), 0)}" for row in rows[:5]]
         raise DGBError(
             f"the lists of column {name!r} must all have one length, here {width}: "
-            f"{tell(table, rows, words)}; mend them, or --set data.drop={name}"
+            f"{tell(table, rows, words)}; mend them, or leave the column out with --drop {name}"
         )
     try:
         flat = compute.list_flatten(cells).cast(pa.float64())
@@ -34,7 +34,9 @@ def read_vectors(table: Table, name: str) -> Array:
     rows = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(rows):
         words = [f"{name} holds a gap, NaN or infinity"] * len(rows[:5])
-        raise DGBError(f"{tell(table, rows, words)}; fill it in, or --set data.drop={name}")
+        raise DGBError(
+            f"{tell(table, rows, words)}; fill it in, or leave it out with --drop {name}"
+        )
     return values
 
 
