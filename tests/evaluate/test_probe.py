@@ -31,6 +31,15 @@ def test_separable_rows_score_1_and_noise_scores_chance(kind: str) -> None:
     assert 0.2 < lost.test < 0.5
 
 
+def test_heads_are_as_many_as_classes_whatever_their_numbers() -> None:
+    graph = make_blocks(120)
+    assert graph.labels is not None
+    z, split = noisy(graph, 1.0), graph.splits[0]
+    dense = linear_probe(z, graph.labels, split, Probe(kind="dgi"))
+    spaced = linear_probe(z, graph.labels * 10**9, split, Probe(kind="dgi"))
+    assert spaced.test == dense.test and spaced.validation == dense.validation
+
+
 def test_test_labels_cannot_change_what_is_chosen() -> None:
     graph = make_blocks(300)
     assert graph.labels is not None

@@ -14,6 +14,7 @@ from dgb.data.graph import Array, Graph
 from dgb.evaluate.neighbours import nearest
 from dgb.evaluate.scores import class_names, confusion
 from dgb.recipe import Recipe
+from dgb.report.write import write_report
 from dgb.run import map as module
 from dgb.run import training
 from dgb.run.folder import make_folder, read_embeddings
@@ -138,9 +139,19 @@ def test_confusion_counts_classes_whatever_their_numbers(blocks: Graph) -> None:
     assert blocks.labels is not None
     spaced = replace(blocks, labels=blocks.labels * 50, label_names=())
     found = confusion(spaced.labels, spaced, blocks.splits[0])  # type: ignore[arg-type]
-    assert found["labels"] == ["0", "50", "100"]
+    assert found is not None and found["labels"] == ["0", "50", "100"]
     counts = np.bincount(blocks.labels[blocks.splits[0].test])
     np.testing.assert_array_equal(found["counts"], np.diag(counts))
+
+
+def test_a_run_of_very_many_classes_has_no_table_of_them(
+    blocks: Graph, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dgb.evaluate.scores.CONFUSED", 2)
+    make_folder(tmp_path / "run", recipe)
+    scores = train_run(blocks, recipe, tmp_path / "run")
+    assert scores["confusion"] is None and scores["dgb"]["probe"]["test"] > 0
+    assert "Which classes are confused" not in write_report(tmp_path / "run").read_text("utf-8")
 
 
 def test_a_run_stopped_at_its_map_goes_on_to_the_same_vectors(
