@@ -1,14 +1,16 @@
 """Probe and clustering: right answers, and no way for test labels to reach a choice."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dgb.data.graph import Array, Graph, Split
 from dgb.errors import DGBError
+from dgb.evaluate import probe
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
-from dgb.evaluate.probe import choose_classifier, linear_probe
+from dgb.evaluate.probe import choose_classifier, linear_probe, scaled
 from dgb.evaluate.scores import choose_split, why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks
@@ -172,3 +174,19 @@ def test_too_few_labels_for_a_split_is_said() -> None:
     bare = Graph(graph.name, graph.x, graph.adjacency, graph.node_ids, graph.labels)
     with pytest.raises(DGBError, match="at least 10 labelled"):
         choose_split(bare, 0)
+
+
+def test_rows_are_scaled_once_for_all_weight_decays(
+    blocks: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert blocks.labels is not None
+    asked: list[str] = []
+
+    def counting(z: Array, form: str) -> Any:
+        asked.append(form)
+        return scaled(z, form)
+
+    monkeypatch.setattr(probe, "scaled", counting)
+    recipe = Probe(normalise="auto", weight_decays=(0.1, 0.01, 0.001))
+    choose_classifier(noisy(blocks, 1.0), blocks.labels, blocks.splits[0], recipe)
+    assert asked == ["none", "l2"]
