@@ -28,7 +28,10 @@ def train(options: Namespace) -> None:
         folder = Path(options.resume)
         recipe = files.read_recipe(folder)
         if (folder / files.SCORES).exists():
-            raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
+            raise DGBError(
+                f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}, and "
+                f"`dgb report {folder}` makes its page"
+            )
         graph = graph_of(recipe.data, options)
     else:
         recipe = recipe_of(options)
