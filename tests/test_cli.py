@@ -111,7 +111,10 @@ def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
     assert main(["train", graph_file, "--out", str(whole), *SMALL]) == 0
     first, second = (vectors(run / "embeddings.parquet")[1] for run in (whole, cut))
     np.testing.assert_array_equal(first, second)
-    assert main(["train", "--resume", str(cut)]) == 2  # it is finished
+    (cut / "report.html").unlink()  # as if killed before it was written
+    assert main(["train", "--resume", str(cut)]) == 2
+    assert f"is finished; its embeddings are {cut}" in (told := capsys.readouterr().err)
+    assert f"`dgb report {cut}`" in told and main(["report", str(cut)]) == 0
     assert main(["train", "--resume", str(cut), "--seed", "3"]) == 2
 
 

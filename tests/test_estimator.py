@@ -113,6 +113,7 @@ def test_wrong_parameters_are_found_by_fit_not_before(blocks: Graph) -> None:
         {"random_state": -1},
         {"recipe": "nonesuch"},
         {"overrides": ["train.nonesuch=1"]},
+        {"overrides": "train.decay=0.9"},
     ]
     for parameters in wrong:
         model = DGB(**parameters)

@@ -77,8 +77,11 @@ def test_python_loads_a_run_of_the_command_with_its_names(blocks: Graph, tmp_pat
     assert model.encoding_ == NAMED
     z = np.array(parquet.read_table(run / "embeddings.parquet")["embedding"].to_pylist())
     np.testing.assert_allclose(model.transform(blocks), z, atol=1e-6)
-    with pytest.raises(DGBError, match="holds a run of `dgb train`"):
-        model.save(run)
+    for unfinished in (False, True):
+        if unfinished:
+            (run / "scores.json").unlink()
+        with pytest.raises(DGBError, match="holds a run of `dgb train`"):
+            model.save(run)
 
 
 def test_the_model_says_its_format_and_version(saved: Path) -> None:

@@ -243,8 +243,17 @@ class Mapped(torch.utils.data.Dataset[Any]):
 
 
 def test_transforms_print_as_they_are_made() -> None:
-    assert repr(PPR(0.1, top_k=8)) == "PPR(alpha=0.1, top_k=8, of='edges')"
-    assert repr(DropNodes(0.2)) == "DropNodes(0.2)"
+    for made in (
+        PPR(0.1, top_k=0, threshold=0.01),
+        Heat(2.0, top_k=3),
+        PPR(of="x"),
+        DropNodes(0.2),
+    ):
+        again = eval(repr(made))
+        assert type(again) is type(made) and repr(again) == repr(made)
+        if isinstance(made, PPR | Heat):
+            assert (again.kernel, again.cut, again.of) == (made.kernel, made.cut, made.of)
+    assert repr(PPR(0.1, top_k=8)) == "PPR(alpha=0.1, top_k=8, threshold=0.0, of='edges')"
 
 
 @pytest.mark.filterwarnings("ignore:Sparse ")

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from dgb.cli import main
 from dgb.commands.use import cluster, neighbors
 from dgb.cookbook import load_recipe
+from dgb.data.find_nodes import find_nodes
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
 from dgb.errors import DGBError
@@ -135,6 +136,23 @@ def test_a_file_that_holds_no_embeddings_is_told(columns: dict[str, Any], tmp_pa
         path.write_bytes(b"PAR1 no more")
     with pytest.raises(DGBError, match="is no file of embeddings"):
         read_embeddings(path)
+
+
+@pytest.mark.parametrize(
+    ("ids", "written"),
+    [
+        (np.array([2**63 + 1, 3], np.uint64), [2**63 + 1, 3]),
+        (np.array([2**70, 3], object), [str(2**70), "3"]),
+    ],
+)
+def test_ids_beyond_64_bits_are_written_and_found(
+    ids: Array, written: list[Any], tmp_path: Path
+) -> None:
+    write_embeddings(tmp_path / "z.parquet", ids, np.eye(2))
+    again, _ = read_embeddings(tmp_path / "z.parquet")
+    assert again.tolist() == written
+    assert find_nodes(again, np.array([str(ids[0])])).tolist() == [0]
+    assert find_nodes(ids, ids[::-1]).tolist() == [1, 0]
 
 
 def test_lists_of_one_length_are_embeddings(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
 from dgb.run.training import train_encoder
+from dgb.train.journal import FILE as METRICS
 
 SETTINGS = {  # parameters that stand for a setting of the recipe
     "width": ("encoder", "width"),
@@ -122,7 +123,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Write recipe.toml, model.safetensors and, where columns have names, features.toml."""
         check_is_fitted(self, "encoder_")
         folder = Path(folder)
-        if (folder / files.SCORES).exists():
+        # Metrics as well: a run that is not finished would go on with this recipe.
+        if any((folder / name).exists() for name in (files.SCORES, METRICS)):
             raise DGBError(f"{folder} holds a run of `dgb train`; save to another folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -180,6 +182,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return int(self.recipe_.encoder.width + appended)
 
     def _resolved_recipe(self) -> Recipe:
+        if isinstance(self.overrides, str):  # whose letters would be read one by one
+            raise DGBError(f"overrides must be a list of texts, such as [{self.overrides!r}]")
         values = plain(load_recipe(self.recipe, self.overrides))
         for name, (section, key) in SETTINGS.items():
             value = getattr(self, name)

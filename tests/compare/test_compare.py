@@ -13,11 +13,12 @@ from dgb.baselines.choices import settings_hash, settings_of
 from dgb.baselines.methods import METHODS
 from dgb.cli import main
 from dgb.compare import runner
-from dgb.compare.table import as_text, make_table, write
-from dgb.compare.tasks import Repeats, leave_out, make_tasks
+from dgb.compare.table import as_text, make_table, read_table, write
+from dgb.compare.tasks import Repeats, Task, leave_out, make_tasks
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.recipe import Recipe
+from dgb.reproduce.place import Place
 from dgb.train.journal import read_lines
 
 SMALL = ["--set", "encoder.width=8", "--set", "train.epochs=2", "--set", "gcn.epochs=3"]
@@ -218,3 +219,18 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
     assert "80.0" in as_text(table)
     write(table, tmp_path)
     assert "- LP <failed>" in (tmp_path / "compare.md").read_text("utf-8")
+
+
+def test_a_failure_told_in_many_lines_is_one_remark(
+    graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(task: Task, place: Place) -> list[runner.Line]:
+        if task.method == "gcn":
+            raise RuntimeError("no memory\n- for a matrix\n\n| of this size |")
+        return measure(task, place)
+
+    measure = runner.measure
+    monkeypatch.setattr(runner, "measure", failing)
+    run(graph_file, tmp_path / "out")
+    remarks = read_table(tmp_path / "out").remarks
+    assert remarks == ["GCN failed in 2 of 2 trainings: no memory - for a matrix | of this size |"]

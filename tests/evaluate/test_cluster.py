@@ -57,3 +57,8 @@ def test_the_most_central_row_is_the_middle_of_its_cluster() -> None:
     z = np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array([[1], [5], [2], [1], [9], [1]])
     central = central_rows(z, np.array([0, 0, 0, 1, 1, 1]), 2)
     assert central[0][0] == 1 and central[1].tolist() == [4, 3]
+
+
+def test_labels_of_large_numbers_need_no_matrix_of_their_size() -> None:
+    clusters = np.array([0, 0, 1, 1, 2])
+    assert matched_accuracy(clusters, np.array([7, 7, 10**9, 10**9, 7])) == 0.8

@@ -1,14 +1,16 @@
 """Probe and clustering: right answers, and no way for test labels to reach a choice."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dgb.data.graph import Array, Graph, Split
 from dgb.errors import DGBError
+from dgb.evaluate import probe
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
-from dgb.evaluate.probe import choose_classifier, linear_probe
+from dgb.evaluate.probe import choose_classifier, linear_probe, scaled
 from dgb.evaluate.scores import choose_split, why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks
@@ -29,6 +31,15 @@ def test_separable_rows_score_1_and_noise_scores_chance(kind: str) -> None:
     lost = linear_probe(noisy(graph, 1e3), graph.labels, graph.splits[0], Probe(kind=kind))
     assert clear.test > 0.98 and clear.validation > 0.98
     assert 0.2 < lost.test < 0.5
+
+
+def test_heads_are_as_many_as_classes_whatever_their_numbers() -> None:
+    graph = make_blocks(120)
+    assert graph.labels is not None
+    z, split = noisy(graph, 1.0), graph.splits[0]
+    dense = linear_probe(z, graph.labels, split, Probe(kind="dgi"))
+    spaced = linear_probe(z, graph.labels * 10**9, split, Probe(kind="dgi"))
+    assert spaced.test == dense.test and spaced.validation == dense.validation
 
 
 def test_test_labels_cannot_change_what_is_chosen() -> None:
@@ -163,3 +174,19 @@ def test_too_few_labels_for_a_split_is_said() -> None:
     bare = Graph(graph.name, graph.x, graph.adjacency, graph.node_ids, graph.labels)
     with pytest.raises(DGBError, match="at least 10 labelled"):
         choose_split(bare, 0)
+
+
+def test_rows_are_scaled_once_for_all_weight_decays(
+    blocks: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert blocks.labels is not None
+    asked: list[str] = []
+
+    def counting(z: Array, form: str) -> Any:
+        asked.append(form)
+        return scaled(z, form)
+
+    monkeypatch.setattr(probe, "scaled", counting)
+    recipe = Probe(normalise="auto", weight_decays=(0.1, 0.01, 0.001))
+    choose_classifier(noisy(blocks, 1.0), blocks.labels, blocks.splits[0], recipe)
+    assert asked == ["none", "l2"]

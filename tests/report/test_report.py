@@ -65,7 +65,7 @@ def test_the_same_folder_gives_the_same_page(run: Path) -> None:
 
 
 def test_what_users_name_is_never_markup(run: Path) -> None:
-    named = scores(LABELS) | {"graph": HOSTILE, "machine": HOSTILE, "links": {HOSTILE: 0.5}}
+    named = scores(LABELS) | {"graph": HOSTILE, "machine": HOSTILE}
     write_json(run / "scores.json", named)
     page = page_of(run)
     assert "<img" not in page and "<b>both</b>" not in page

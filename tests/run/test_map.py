@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from pyarrow import parquet
 
 from dgb.cookbook import load_recipe
@@ -14,11 +15,14 @@ from dgb.data.graph import Array, Graph
 from dgb.evaluate.neighbours import nearest
 from dgb.evaluate.scores import class_names, confusion
 from dgb.recipe import Recipe
+from dgb.report.write import write_report
+from dgb.run import folder as files
 from dgb.run import map as module
 from dgb.run import training
 from dgb.run.folder import make_folder, read_embeddings
 from dgb.run.map import read_map, write_map
 from dgb.run.training import train_run
+from dgb.train.checkpoint import read_tensors
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
 
@@ -138,26 +142,56 @@ def test_confusion_counts_classes_whatever_their_numbers(blocks: Graph) -> None:
     assert blocks.labels is not None
     spaced = replace(blocks, labels=blocks.labels * 50, label_names=())
     found = confusion(spaced.labels, spaced, blocks.splits[0])  # type: ignore[arg-type]
-    assert found["labels"] == ["0", "50", "100"]
+    assert found is not None and found["labels"] == ["0", "50", "100"]
     counts = np.bincount(blocks.labels[blocks.splits[0].test])
     np.testing.assert_array_equal(found["counts"], np.diag(counts))
 
 
-def test_a_run_stopped_at_its_map_goes_on_to_the_same_vectors(
+def test_a_run_of_very_many_classes_has_no_table_of_them(
     blocks: Graph, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def pressing(*_arguments: Any) -> None:
+    monkeypatch.setattr("dgb.evaluate.scores.CONFUSED", 2)
+    make_folder(tmp_path / "run", recipe)
+    scores = train_run(blocks, recipe, tmp_path / "run")
+    assert scores["confusion"] is None and scores["dgb"]["probe"]["test"] > 0
+    assert "Which classes are confused" not in write_report(tmp_path / "run").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        (files, "save_encoding"),
+        (files, "save_encoder"),
+        (files, "write_embeddings"),
+        (training, "score_systems"),
+        (training, "write_map"),
+        (files, "write_json"),
+    ],
+)
+def test_a_run_stopped_after_its_training_goes_on_to_the_same_files(
+    blocks: Graph,
+    recipe: Recipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    name: str,
+) -> None:
+    def pressing(*_arguments: Any, **_options: Any) -> None:
         raise KeyboardInterrupt
 
-    make_folder(tmp_path / "run", recipe)
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    for folder in (whole, cut):
+        make_folder(folder, recipe)
+    train_run(blocks, recipe, whole)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(training, "write_map", pressing)
-        train_run(blocks, recipe, tmp_path / "run")
-    names = {f.name for f in (tmp_path / "run").iterdir()}
+        patch.setattr(place, name, pressing)
+        train_run(blocks, recipe, cut)
+    names = {f.name for f in cut.iterdir()}
     assert "checkpoint.safetensors" in names and "scores.json" not in names
-    before = read_embeddings(tmp_path / "run" / "embeddings.parquet")[1]
-    train_run(blocks, recipe, tmp_path / "run")
-    np.testing.assert_array_equal(
-        read_embeddings(tmp_path / "run" / "embeddings.parquet")[1], before
-    )
-    assert (tmp_path / "run" / "map.parquet").exists()
+    monkeypatch.setattr("dgb.train.loop.train_epoch", pressing)  # no epoch is trained again
+    train_run(blocks, recipe, cut)
+    assert {f.name for f in cut.iterdir()} == {f.name for f in whole.iterdir()}
+    for kept in ("embeddings.parquet", "map.parquet"):
+        assert (cut / kept).read_bytes() == (whole / kept).read_bytes()
+    one, other = (read_tensors(run / "model.safetensors")[0] for run in (whole, cut))
+    assert one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)

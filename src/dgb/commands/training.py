@@ -44,7 +44,10 @@ def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
     folder = Path(options.resume)
     recipe = files.read_recipe(folder)
     if (folder / files.SCORES).exists():
-        raise DGBError(f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}")
+        raise DGBError(
+            f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}, and "
+            f"`dgb report {folder}` makes its page"
+        )
     return graph_of(recipe.data, options), recipe, folder
 
 

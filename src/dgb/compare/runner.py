@@ -74,7 +74,7 @@ def _measure(task: Task, place: Place) -> list[Line] | str:
     try:
         return measure(task, place)
     except FAILURES as error:
-        return str(error) or type(error).__name__
+        return " ".join(str(error).split()) or type(error).__name__  # a remark is one line
 
 
 def measure(task: Task, place: Place) -> list[Line]:

@@ -42,5 +42,5 @@ def _cells(ids: Array) -> Any:
         ids = ids.astype(np.int64)
     try:
         return pa.array(ids)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-        return pa.array([str(id_) for id_ in ids.tolist()])  # of mixed types
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
+        return pa.array([str(id_) for id_ in ids.tolist()])  # of mixed types or too large

@@ -97,8 +97,10 @@ def score_clusters(clusters: Array, labels: Array) -> ClusterScores:
 
 def matched_accuracy(clusters: Array, labels: Array) -> float:
     """Return the accuracy under the best one-to-one matching of clusters to labels."""
-    size = int(max(clusters.max(), labels.max())) + 1
-    counts = np.zeros((size, size), dtype=np.int64)
-    np.add.at(counts, (clusters, labels), 1)
+    # By what occurs: a label may be any number, such as a year or a code of six digits.
+    found, rows_of = np.unique(clusters, return_inverse=True)
+    names, columns_of = np.unique(labels, return_inverse=True)
+    counts = np.zeros((len(found), len(names)), dtype=np.int64)
+    np.add.at(counts, (rows_of, columns_of), 1)
     rows, cols = linear_sum_assignment(-counts)
     return float(counts[rows, cols].sum() / len(labels))

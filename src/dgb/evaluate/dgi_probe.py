@@ -18,7 +18,9 @@ HEADS, STEPS, LEARNING_RATE = 50, 100, 0.01
 def dgi_accuracies(z: Any, labels: Array, split: Split, seed: int) -> tuple[Array, Array]:
     """Return the validation and the test accuracy of every head; nothing is chosen."""
     generator = torch.Generator().manual_seed(seed)
-    num_classes = int(labels.max()) + 1
+    # By what occurs: a label may be any number, such as a year.
+    classes = np.unique(labels[labels >= 0])
+    labels, num_classes = np.searchsorted(classes, labels), len(classes)
     weight = torch.empty(HEADS, z.shape[1], num_classes)
     for head in weight:
         nn.init.xavier_uniform_(head, generator=generator)

@@ -65,8 +65,9 @@ def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Cla
     """
     forms = ("none", "l2") if recipe.normalise == "auto" else (recipe.normalise,)
     candidates = [
-        _classifier(scaled(z, form), labels, split, form, weight_decay)
+        _classifier(rows, labels, split, form, weight_decay)
         for form in forms
+        for rows in [scaled(z, form)]  # once for all: of a large graph a copy takes gigabytes
         for weight_decay in recipe.weight_decays
     ]
     return max(candidates, key=lambda c: (c.validation, -c.validation_loss))

@@ -11,6 +11,8 @@ from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
 
+CONFUSED = 100  # classes at most that a table of which were confused is made of
+
 
 def choose_split(graph: Graph, seed: int) -> Split:
     """Return the graph's own split (the seed picks one of several), else a random 10/10/80.
@@ -67,11 +69,16 @@ def class_names(graph: Graph, classes: Array) -> Array:
     return np.array(names, dtype=object)[place]
 
 
-def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any]:
-    """Return how often test nodes of a class (rows) were given each class (columns)."""
+def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any] | None:
+    """Return how often test nodes of a class (rows) were given each class (columns).
+
+    None for more than 100 classes: nobody reads such a table, and it grows with their square.
+    """
     assert graph.labels is not None
     truth, told = graph.labels[split.test], predicted[split.test]
     classes = np.unique(graph.labels[graph.labels >= 0])
+    if len(classes) > CONFUSED:
+        return None
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (np.searchsorted(classes, truth), np.searchsorted(classes, told)), 1)
     return {"labels": class_names(graph, classes).tolist(), "counts": counts.tolist()}

@@ -9,8 +9,8 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.errors import DGBError
+from dgb.run.map import FILE
 
-FILE = "map.parquet"
 COLUMNS = (
     *("node_id", "x", "y", "degree", "cluster", "label", "predicted", "split"),
     *("neighbours", "similarity"),

@@ -3,7 +3,6 @@
 from html import escape
 from typing import Any
 
-from dgb.readable import readable
 from dgb.recipe import Recipe
 from dgb.run.repeat import SYSTEMS
 
@@ -30,7 +29,6 @@ def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
             _shown(scores.get("peak_mb"), "{:,.0f} MB"),
             "the most that the process held, scoring included",
         ),
-        _card("Link prediction", "", readable(scores["links"])) if scores.get("links") else "",
     ]
     return (
         '<section aria-labelledby="numbers"><h2 id="numbers">Numbers</h2>'
@@ -84,8 +82,8 @@ def _card(title: str, value: str, meaning: str, more: str = "") -> str:
     kind = "card wide" if more else "card"
     return (
         f'<div class="{kind}"><h3>{escape(title)}</h3>'
-        + (f'<p class="value">{escape(value)}</p>' if value else "")
-        + f'<p class="note">{escape(meaning)}</p>{more}</div>'
+        f'<p class="value">{escape(value)}</p>'
+        f'<p class="note">{escape(meaning)}</p>{more}</div>'
     )
 
 

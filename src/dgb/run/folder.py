@@ -131,7 +131,7 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
     try:
         table = parquet.read_table(path, columns=["node_id", "embedding"])
         vectors = table["embedding"].combine_chunks()
-        flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+        flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
         z = flat.reshape(len(vectors), -1)
         lengths = compute.list_value_length(vectors).to_numpy(zero_copy_only=False)
         if not (lengths == z.shape[1]).all() or not np.isfinite(z).all():
@@ -148,9 +148,11 @@ def id_column(node_ids: Array) -> Any:
     """Return node ids as a column for Parquet, as text where it has no type for them."""
     import pyarrow as pa
 
+    # Numbers as they are: Python's own are taken for signed ones, and a hash may be larger.
+    cells = node_ids if node_ids.dtype.kind in "iu" else node_ids.tolist()
     try:
-        return pa.array(node_ids.tolist())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
         return pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
 
 

@@ -50,6 +50,10 @@ class _Diffuse(BaseTransform):  # type: ignore[misc]
         assert isinstance(s, Diffusion), "the kernel asks for no top_k"
         return s
 
+    def _cut(self) -> str:
+        # All of it: by its text torch_geometric tells whether a stored data set is still right.
+        return f"top_k={self.cut.top_k}, threshold={self.cut.threshold}, of={self.of!r}"
+
 
 class PPR(_Diffuse):
     """Replace the edges by those of personalised PageRank (Eq. 6), the `top_k` largest a row.
@@ -70,7 +74,7 @@ class PPR(_Diffuse):
 
     def __repr__(self) -> str:
         """Return the call that makes this transform."""
-        return f"PPR(alpha={self.kernel.alpha}, top_k={self.cut.top_k}, of={self.of!r})"
+        return f"PPR(alpha={self.kernel.alpha}, {self._cut()})"
 
 
 class Heat(_Diffuse):
@@ -84,7 +88,7 @@ class Heat(_Diffuse):
 
     def __repr__(self) -> str:
         """Return the call that makes this transform."""
-        return f"Heat(heat_time={self.kernel.heat_time}, top_k={self.cut.top_k}, of={self.of!r})"
+        return f"Heat(heat_time={self.kernel.heat_time}, {self._cut()})"
 
 
 def _adjacency(stores: list[Store], num_nodes: int) -> Any:
