@@ -12,11 +12,12 @@ import pytest
 from pyarrow import parquet
 
 from dgb.cli import main
-from dgb.commands.use import cluster, neighbors
+from dgb.commands.cluster import cluster
+from dgb.commands.neighbors import neighbors
 from dgb.cookbook import load_recipe
-from dgb.data.find_nodes import find_nodes
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
+from dgb.data.node_ids import find_nodes
 from dgb.errors import DGBError
 from dgb.run.folder import make_folder, read_embeddings, write_embeddings
 from dgb.run.map import write_map
@@ -41,12 +42,28 @@ def run(blocks: Graph, z: Array, tmp_path: Path) -> Path:
 
 
 def ask(run: Path, *nodes: str, **options: Any) -> None:
-    chosen = {"k": 3, "vectors": None, "json": False} | options
+    chosen = {"k": 3, "vectors": None, "json": False, "all": False, "out": None} | options
     neighbors(Namespace(run=str(run), nodes=list(nodes), **chosen))
 
 
 def group(run: Path, clusters: int | None = None, out: str | None = None) -> None:
     cluster(Namespace(run=str(run), clusters=clusters, out=out))
+
+
+def test_the_neighbours_of_all_nodes_are_written(run: Path, blocks: Graph, z: Array) -> None:
+    ask(run, all=True, k=2)
+    table = parquet.read_table(run / "neighbors.parquet")
+    assert table["node_id"].to_pylist() == blocks.node_ids.tolist()
+    unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+    cosine = unit @ unit[7]
+    order = [f"paper-{i}" for i in np.argsort(-cosine) if i != 7][:2]
+    assert table["neighbors"][7].as_py() == order
+    np.testing.assert_allclose(
+        table["similarity"][7].as_py(), np.sort(cosine)[::-1][1:3], atol=1e-5
+    )
+    for wrong in ({"all": True, "out": "x.csv"}, {"all": False}):
+        with pytest.raises(DGBError, match=r"--out must be|or --all"):
+            ask(run, **wrong)
 
 
 def test_neighbours_are_told_with_similarity_and_label(

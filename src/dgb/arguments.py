@@ -66,10 +66,14 @@ def _add_embed(verbs: "argparse._SubParsersAction[_Parser]") -> None:
 def _add_neighbors(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     neighbors = verbs.add_parser("neighbors", help="the nodes nearest to some nodes, by cosine")
     neighbors.add_argument("run", help="run folder")
-    neighbors.add_argument("nodes", nargs="+", metavar="NODE", help="ids as in your own files")
+    neighbors.add_argument("nodes", nargs="*", metavar="NODE", help="ids as in your own files")
+    neighbors.add_argument("--all", action="store_true", help="write those of all nodes to a file")
     neighbors.add_argument("-k", type=int, default=10, metavar="N", help="of each (default: 10)")
     neighbors.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
     neighbors.add_argument("--json", action="store_true", help="for programs")
+    neighbors.add_argument(
+        "--out", metavar="FILE", help="of --all (default: neighbors.parquet in the run folder)"
+    )
 
 
 def _add_cluster(verbs: "argparse._SubParsersAction[_Parser]") -> None:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.align import refuse_own_scales
-from dgb.data.find_nodes import find_nodes
 from dgb.data.graph import Array, Graph
+from dgb.data.node_ids import find_nodes
 from dgb.data.objects import to_graph
 from dgb.errors import DGBError
 from dgb.estimator_inputs import count_features, id_column, is_table, lone_nodes, refuse_cut

@@ -1,11 +1,12 @@
 """What each verb of the command line does, once its options are parsed."""
 
+from dgb.commands.cluster import cluster
 from dgb.commands.compare import compare
 from dgb.commands.data import data, info
+from dgb.commands.neighbors import neighbors
 from dgb.commands.report import report
 from dgb.commands.results import reproduce, tune
 from dgb.commands.training import embed, evaluate, train
-from dgb.commands.use import cluster, neighbors
 
 __all__ = [
     "cluster",

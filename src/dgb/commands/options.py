@@ -58,6 +58,15 @@ def check_counts(options: Namespace, *names: str) -> None:
             raise DGBError(f"--{name} must be at least 1, not {value}")
 
 
+def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path:
+    """Return the file to write, refusing another kind, or a folder that does not exist."""
+    path = Path(out) if out else default
+    if path.suffix not in suffixes or not path.parent.is_dir():
+        kinds = " or ".join(suffixes)
+        raise DGBError(f"--out must be a {kinds} file in a folder that exists, not {path}")
+    return path
+
+
 def describe(graph: Graph) -> str:
     """Return a graph's name and size in a line."""
     return (

@@ -5,7 +5,7 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from dgb.commands.options import data_of, describe, graph_of, recipe_of
+from dgb.commands.options import check_out, data_of, describe, graph_of, recipe_of
 from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.data.align import refuse_own_scales
 from dgb.data.graph import Graph
@@ -72,6 +72,7 @@ def embed(options: Namespace) -> None:
     folder = Path(options.run)
     _check_embed_options(options)
     recipe = files.read_recipe(folder)
+    out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     if options.graph:  # read as the run's own was, from other files
         recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
     recipe = load_recipe(recipe, options.set)
@@ -85,7 +86,6 @@ def embed(options: Namespace) -> None:
     refuse_own_scales(graph, encoding)
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
-    out = Path(options.out) if options.out else folder / files.EMBEDDINGS
     files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
     print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
 
@@ -93,10 +93,6 @@ def embed(options: Namespace) -> None:
 def _check_embed_options(options: Namespace) -> None:
     if (options.graph or options.operator or options.set) and not options.out:
         raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
-    if options.out and (
-        not options.out.endswith(".parquet") or not Path(options.out).parent.is_dir()
-    ):
-        raise DGBError(f"--out must be a .parquet file in a folder that exists, not {options.out}")
     if (options.nodes or options.labels) and not options.graph:
         raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
     for override in options.set:

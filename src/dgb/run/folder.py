@@ -12,6 +12,7 @@ import torch
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.graph import Array
+from dgb.data.node_ids import arrow_ids
 from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
@@ -115,7 +116,7 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
     flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
     vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
     with whole_file(path) as part:
-        parquet.write_table(pa.table({"node_id": id_column(node_ids), "embedding": vectors}), part)
+        parquet.write_table(pa.table({"node_id": arrow_ids(node_ids), "embedding": vectors}), part)
     if npy:
         with whole_file(path.with_suffix(".npy")) as part, part.open("wb") as file:
             np.save(file, z, allow_pickle=False)
@@ -142,18 +143,6 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
             "of numbers of one length"
         ) from None
     return table["node_id"].to_numpy(), z
-
-
-def id_column(node_ids: Array) -> Any:
-    """Return node ids as a column for Parquet, as text where it has no type for them."""
-    import pyarrow as pa
-
-    # Numbers as they are: Python's own are taken for signed ones, and a hash may be larger.
-    cells = node_ids if node_ids.dtype.kind in "iu" else node_ids.tolist()
-    try:
-        return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
-        return pa.array([str(i) for i in node_ids])  # of mixed types, or one Parquet does not have
 
 
 def write_json(path: Path, values: Any) -> None:

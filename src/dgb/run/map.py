@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array, Graph, Split
+from dgb.data.node_ids import arrow_ids
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbours import nearest_all
 from dgb.evaluate.scores import class_names
-from dgb.run.folder import id_column
 from dgb.whole_file import whole_file
 
 FILE = "map.parquet"
@@ -66,7 +66,7 @@ def _columns(graph: Graph, nodes: Array, xy: Array) -> dict[str, Any]:
 
     degree = np.diff(graph.adjacency.indptr)[nodes]
     return {
-        "node_id": id_column(graph.node_ids[nodes]),
+        "node_id": arrow_ids(graph.node_ids[nodes]),
         "x": pa.array(xy[:, 0], pa.float32()),
         "y": pa.array(xy[:, 1], pa.float32()),
         "degree": pa.array(degree, pa.int32()),

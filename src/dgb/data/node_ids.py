@@ -1,4 +1,4 @@
-"""Find nodes by their ids."""
+"""Node ids as Arrow arrays, and nodes found by them."""
 
 import difflib
 from typing import Any
@@ -17,9 +17,7 @@ def find_nodes(node_ids: Array, wanted: Array) -> Array:
 
     Ids of different types are compared as text.
     """
-    import pyarrow as pa
-
-    found = find_positions(pa.chunked_array([_cells(wanted)]), pa.chunked_array([_cells(node_ids)]))
+    found = find_positions(_cells(wanted), _cells(node_ids))
     if (found < 0).any():
         unknown = wanted[found < 0].tolist()
         more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
@@ -35,12 +33,21 @@ def _like(text: str, node_ids: Array) -> str:
     return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(some[:3])}"
 
 
+def arrow_ids(node_ids: Array) -> Any:
+    """Return ids as an Arrow array, as text where Arrow has no type for them."""
+    import pyarrow as pa
+
+    # Numbers as they are: Python's own are taken for signed ones, and a hash may be larger.
+    cells = node_ids if node_ids.dtype.kind in "iu" else node_ids.tolist()
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
+        return pa.array([str(node) for node in node_ids.tolist()])
+
+
 def _cells(ids: Array) -> Any:
     import pyarrow as pa
 
-    if ids.dtype.kind == "f" and (ids == np.floor(ids)).all():  # what frames make of integers
-        ids = ids.astype(np.int64)
-    try:
-        return pa.array(ids)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
-        return pa.array([str(id_) for id_ in ids.tolist()])  # of mixed types or too large
+    is_whole = ids.dtype.kind == "f" and bool((ids == np.floor(ids)).all())
+    # Whole numbers with a point are what frames make of integers.
+    return pa.chunked_array([arrow_ids(ids.astype(np.int64) if is_whole else ids)])

@@ -1,0 +1,60 @@
+"""The verb that groups nodes."""
+
+import csv
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dgb.commands.options import check_counts, check_out
+from dgb.errors import DGBError
+
+if TYPE_CHECKING:
+    from dgb.data.graph import Array
+
+CENTRAL = 5  # nodes that stand for a cluster
+
+
+def cluster(options: Namespace) -> None:
+    """Group the nodes of a run by k-means; write a cluster for every node and print the groups."""
+    from dgb.evaluate.cluster import central_rows, choose_clusters
+    from dgb.evaluate.cluster import cluster as k_means
+    from dgb.run import folder as files
+
+    check_counts(options, "clusters")
+    folder = Path(options.run)
+    seed = files.read_recipe(folder).train.seed
+    out = check_out(options.out, folder / "clusters.csv", (".csv", ".parquet"))
+    ids, z = files.read_embeddings(folder / files.EMBEDDINGS)
+    count = options.clusters
+    if count is None:
+        count = choose_clusters(z, seed)
+        best = f"{count} clusters have the best silhouette of 2 to 20"
+        found = best if count > 1 else "one cluster: vectors are all alike, or fewer than three"
+        print(f"{found}; --clusters K sets another")
+    if count > len(z):
+        raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
+    clusters = k_means(z, count, seed)
+    write_clusters(out, ids, clusters)
+    print(f"{'cluster':>7}{'nodes':>10}  most central")
+    for name, central in enumerate(central_rows(z, clusters, CENTRAL)):
+        size = int((clusters == name).sum())
+        print(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
+    print(f"cluster of every node: {out}")
+
+
+def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
+    """Write the columns node_id and cluster as CSV or Parquet, by the name of the file."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from dgb.data.node_ids import arrow_ids
+    from dgb.whole_file import whole_file
+
+    with whole_file(path) as part:
+        if path.suffix == ".parquet":
+            columns = {"node_id": arrow_ids(ids), "cluster": pa.array(clusters, pa.int32())}
+            parquet.write_table(pa.table(columns), part)
+            return
+        with part.open("w", encoding="utf-8", newline="") as file:
+            rows = zip(ids.tolist(), clusters.tolist(), strict=True)
+            csv.writer(file, lineterminator="\n").writerows([("node_id", "cluster"), *rows])

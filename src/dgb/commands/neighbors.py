@@ -1,0 +1,103 @@
+"""The verb that finds the nearest nodes of some nodes, or of all."""
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dgb.commands.options import check_out
+from dgb.errors import DGBError
+
+if TYPE_CHECKING:
+    from dgb.data.graph import Array
+
+
+def neighbors(options: Namespace) -> None:
+    """Print the nearest nodes of the nodes asked for, by cosine, or write those of all nodes."""
+    from dgb.run import folder as files
+
+    if options.k < 1:
+        raise DGBError(f"-k must be at least 1, not {options.k}")
+    if bool(options.nodes) == options.all:
+        raise DGBError("give the ids of nodes, or --all for a file with the neighbours of all")
+    folder = Path(options.run)
+    files.read_recipe(folder)
+    ids, z = files.read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
+    if options.all:
+        out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
+        write_all(out, ids, z, options.k)
+        print(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
+        return
+    found = _found(options, folder, ids, z)
+    if options.json:
+        print(json.dumps(found, indent=2, default=str))
+    else:
+        print("\n\n".join(_readable(entry) for entry in found))
+
+
+def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
+    """Write the columns node_id, neighbors (ids, nearest first) and similarity as Parquet."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from dgb.data.node_ids import arrow_ids
+    from dgb.evaluate.neighbours import nearest_all
+    from dgb.whole_file import whole_file
+
+    positions, similarities = nearest_all(z, k)
+    own, width = arrow_ids(ids), positions.shape[1]
+    near = own.take(pa.array(positions.reshape(-1)))
+    columns = {
+        "node_id": own,
+        "neighbors": pa.FixedSizeListArray.from_arrays(near, width),
+        "similarity": pa.FixedSizeListArray.from_arrays(pa.array(similarities.reshape(-1)), width),
+    }
+    with whole_file(path) as part:
+        parquet.write_table(pa.table(columns), part)
+
+
+def _found(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:
+    import numpy as np
+
+    from dgb.data.node_ids import find_nodes
+    from dgb.evaluate.neighbours import nearest
+
+    rows = find_nodes(ids, np.array(options.nodes))
+    positions, similarities = nearest(z, rows, options.k)
+    # Vectors of another file may be of another graph, whose ids only look the same.
+    labels = {} if options.vectors else _labels(folder)
+    return [
+        _entry(node, ids[near].tolist(), similar.tolist(), labels)
+        for node, near, similar in zip(ids[rows].tolist(), positions, similarities, strict=True)
+    ]
+
+
+def _labels(folder: Path) -> dict[Any, str]:
+    """Return the label of every node that the run's map shows with one."""
+    from dgb.run.map import FILE, read_map
+
+    table = read_map(folder / FILE)
+    if table is None:
+        return {}
+    pairs = zip(table["node_id"].to_pylist(), table["label"].to_pylist(), strict=True)
+    return {node: label for node, label in pairs if label is not None}
+
+
+def _entry(
+    node: Any, near: list[Any], similarities: list[float], labels: dict[Any, str]
+) -> dict[str, Any]:
+    found = [
+        {"id": other, "similarity": round(similar, 4), "label": labels.get(other)}
+        for other, similar in zip(near, similarities, strict=True)
+    ]
+    return {"id": node, "label": labels.get(node), "neighbors": found}
+
+
+def _readable(entry: dict[str, Any]) -> str:
+    width = max([len(str(near["id"])) for near in entry["neighbors"]], default=0) + 2
+    label = f" ({entry['label']})" if entry["label"] else ""
+    rows = [
+        f"  {near['id']!s:{width}}{near['similarity']:>8.4f}  {near['label'] or ''}".rstrip()
+        for near in entry["neighbors"]
+    ]
+    return "\n".join([f"{entry['id']}{label}", *rows])
