@@ -34,7 +34,7 @@ def measure(graph: Graph, seed: int, **settings: Any) -> tuple[float, float]:
     held_out = held_out_nodes(graph, seed)
     rest = np.setdiff1d(np.arange(graph.num_nodes), held_out)
     split = Split(graph.splits[0].train, graph.splits[0].validation, held_out)
-    recipe: dict[str, Any] = {"recipe": "cora", "random_state": seed, **settings}
+    recipe: dict[str, Any] = {"random_state": seed, **settings}
     assert graph.labels is not None
     unseen = DGB(**recipe).fit(subgraph(graph, rest)).transform(graph)
     seen = DGB(**recipe).fit_transform(graph)
@@ -46,10 +46,12 @@ def main() -> None:
     """Print mean ± std over independent draws and trainings."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--recipe", default="cora")
+    options = parser.parse_args()
     graph = load_graph("cora")
     pairs = []
-    for seed in range(parser.parse_args().runs):
-        pairs.append(measure(graph, seed))
+    for seed in range(options.runs):
+        pairs.append(measure(graph, seed, recipe=options.recipe))
         print(f"seed {seed}: held out {pairs[-1][0]:.4f}, trained with {pairs[-1][1]:.4f}")
     table = 100 * np.array(pairs)
     for name, column in zip(("held out", "trained with"), table.T, strict=True):
