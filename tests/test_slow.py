@@ -38,3 +38,9 @@ def test_the_example_of_loose_parts_runs() -> None:
     command = [sys.executable, str(ROOT / "examples" / "from_parts.py")]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert float(printed.split("test accuracy:")[1]) > 0.75
+
+
+def test_held_out_nodes_are_embedded_within_two_points_of_retraining() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "new_nodes.py"), "--runs", "3"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert float(printed.split("difference")[1].split("±")[0]) > -2
