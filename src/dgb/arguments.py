@@ -1,6 +1,7 @@
 """The verbs of the command line and their options."""
 
 import argparse
+from collections.abc import Sequence
 from typing import NoReturn
 
 GRAPH = "a known data set (dgb data list), a file of edges, or a folder with edges.* and nodes.*"
@@ -20,6 +21,19 @@ COMPARED = (
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"dgb: {message}; see `{self.prog} --help`\n")
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of a command line."""
+    parser = make_parser()
+    options, rest = parser.parse_known_args(arguments)
+    # argparse takes an optional list for empty before the first option, and words after it for
+    # unknown ones: `neighbors RUN --vectors FILE NODE`.
+    if rest and options.verb == "neighbors" and not any(word.startswith("-") for word in rest):
+        options.nodes += rest
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -176,11 +190,20 @@ def _add_reproduce(verbs: "argparse._SubParsersAction[_Parser]") -> None:
 
 def _add_data(verbs: "argparse._SubParsersAction[_Parser]") -> None:
     data = verbs.add_parser("data", help="list, fetch and check graphs")
-    actions = data.add_subparsers(dest="action", required=True, metavar="list|fetch|check")
+    actions = data.add_subparsers(dest="action", required=True, metavar="list|fetch|check|make")
     actions.add_parser("list", help="known data sets and where they stand")
     fetch = actions.add_parser("fetch", help="get a data set into the cache")
     fetch.add_argument("graph", help="a known data set")
     _add_data_options(fetch)
+    make = actions.add_parser("make", help="write an invented graph of any size, for trying out")
+    make.add_argument("folder", help="to write edges.npy, nodes.npy and labels.npy into")
+    make.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="nodes, edges, features, classes, homophily, signal, exponent or seed",
+    )
     check = actions.add_parser("check", help="describe a graph, and what may be wrong with it")
     check.add_argument("graph", help=GRAPH)
     _add_set_option(check)

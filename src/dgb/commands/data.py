@@ -1,10 +1,12 @@
 """The verbs that look: at data, at recipes, at the machine."""
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from dgb.commands.options import data_of, data_options
-from dgb.cookbook import load_recipe, recipe_names
+from dgb.cookbook import load_recipe, recipe_names, split_override
+from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
 from dgb.data.load import fetch_dataset, list_datasets
 from dgb.data.look.check import check_graph
@@ -12,6 +14,7 @@ from dgb.data.look.trouble import trouble
 from dgb.data.public.sources import cache_folder
 from dgb.data.reading import read_graph
 from dgb.readable import readable, setting_lines
+from dgb.settings import make_section
 
 
 def data(options: Namespace) -> None:
@@ -25,9 +28,18 @@ def data(options: Namespace) -> None:
             print(f"{row['name']:18}{counts}  {row['state']}")
     elif options.action == "fetch":
         print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
+    elif options.action == "make":
+        _make(options)
     else:
         asked = data_of(options, load_recipe("default", options.set).data)
         print("\n".join(check_lines(read_graph(asked, **data_options(options)))))
+
+
+def _make(options: Namespace) -> None:
+    overrides = [split_override(f"blocks.{override}") for override in options.set]
+    values = {name: value for _, name, value in overrides}
+    make_blocks(Path(options.folder), make_section(Blocks, "blocks", values))
+    print(f"written; try: dgb train {options.folder}")
 
 
 def check_lines(graph: Graph) -> list[str]:
