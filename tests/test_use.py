@@ -256,3 +256,13 @@ def test_evaluate_has_three_tasks(
     assert all(word in printed for word in words)
     assert ("validation" in printed) == (task != "cluster")
     assert [f.name for f in (tmp_path / "out").iterdir()] == [file]
+
+
+def test_options_may_stand_between_a_run_and_its_nodes(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["neighbors", str(run), "-k", "2", "paper-4", "paper-5"]) == 0
+    assert "paper-4" in (out := capsys.readouterr().out) and "paper-5" in out
+    with pytest.raises(SystemExit):
+        main(["neighbors", str(run), "paper-4", "--loud"])
+    assert "unrecognized arguments: --loud" in capsys.readouterr().err

@@ -4,13 +4,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from dgb.arguments import make_parser
+from dgb.arguments import parse
 from dgb.errors import DGBError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's is one line on stderr and exit code 2."""
-    options = make_parser().parse_args(arguments)
+    options = parse(arguments)
     try:
         # Only now: the verbs import torch, which takes seconds that --help should not.
         from dgb import commands
