@@ -269,6 +269,10 @@ def test_folders_of_neither_kind_are_refused(tmp_path: Path, run: Path, comparis
         write_report(run, run)
     with pytest.raises(DGBError, match="is a comparison itself"):
         write_report(comparison, comparison)
+    scores = json.loads((run / "scores.json").read_text("utf-8")) | {"graph_hash": "another"}
+    (run / "scores.json").write_text(json.dumps(scores), "utf-8")
+    with pytest.raises(DGBError, match="on another graph"):
+        write_report(run, comparison)
 
 
 def test_the_verb_prints_the_path_and_opens_it(

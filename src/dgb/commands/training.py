@@ -119,5 +119,6 @@ def evaluate(options: Namespace) -> None:
         is_cluster = task == "cluster"
         columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
         table = repeat.scores_table(lines, columns)
-    print(f"\n{table}\n\nmean ± std over {len(lines)} independent trainings")
+    counted = f"mean ± std over {len(lines)} independent trainings"
+    print(f"\n{table}\n\n{counted if len(lines) > 1 else 'one training'}")
     print(f"every training: {path}")

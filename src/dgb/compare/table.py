@@ -41,6 +41,7 @@ class Table(NamedTuple):
     note: str
     rows: list[Row]
     remarks: list[str]
+    graph_hash: str = ""
 
 
 def make_table(title: str, lines: list[dict[str, Any]], remarks: list[str]) -> Table:
@@ -56,9 +57,8 @@ def make_table(title: str, lines: list[dict[str, Any]], remarks: list[str]) -> T
         Row(key, _cells(key, by_key[key], first, second), _mean(by_key[key], first) / most)
         for key in order
     ]
-    if is_scored:
-        return Table(title, HEAD, NOTE, rows, remarks)
-    return Table(title, HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS, rows, remarks)
+    head, note = (HEAD, NOTE) if is_scored else (HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS)
+    return Table(title, head, note, rows, remarks, lines[-1].get("graph_hash", "") if lines else "")
 
 
 def as_text(table: Table) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
@@ -51,34 +51,51 @@ def _figure(name: str, points: list[tuple[int, float]]) -> str:
     )
 
 
+class _Frame(NamedTuple):
+    """Where numbers lie on the picture."""
+
+    first: int
+    last: int
+    low: float
+    high: float
+
+    def x(self, epoch: float) -> float:
+        size = (self.last - self.first) or 1
+        return LEFT + (WIDTH - LEFT - RIGHT) * (epoch - self.first) / size
+
+    def y(self, value: float) -> float:
+        size = (self.high - self.low) or 1
+        return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - value) / size
+
+
 def _svg(name: str, points: list[tuple[int, float]]) -> str:
-    epochs, values = [epoch for epoch, _ in points], [value for _, value in points]
+    values = [value for _, value in points]
     ticks = _ticks(min(values), max(values))
     low, high = min(ticks[0], *values), max(ticks[-1], *values)
-    first, span = epochs[0], (epochs[-1] - epochs[0]) or 1
-
-    def x(epoch: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (epoch - first) / span
-
-    def y(value: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / ((high - low) or 1)
-
-    grid = "".join(
-        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
-        f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
-        for tick in ticks
-    )
-    ends = "".join(
-        f'<text x="{x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
-        for epoch, anchor, text in (
-            (epochs[0], "start", f"epoch {epochs[0]}"),
-            (epochs[-1], "end", str(epochs[-1])),
-        )[: len(set(epochs))]
-    )
-    line = " ".join(f"{x(epoch):.1f},{y(value):.1f}" for epoch, value in points)
+    frame = _Frame(points[0][0], points[-1][0], low, high)
+    line = " ".join(f"{frame.x(epoch):.1f},{frame.y(value):.1f}" for epoch, value in points)
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">{grid}{ends}'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">'
+        f"{_grid(frame, ticks)}{_ends(frame)}"
         f'<polyline points="{line}"/><circle class="mark" r="4" visibility="hidden"/></svg>'
+    )
+
+
+def _grid(frame: _Frame, ticks: list[float]) -> str:
+    return "".join(
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        for tick, y in ((tick, frame.y(tick)) for tick in ticks)
+    )
+
+
+def _ends(frame: _Frame) -> str:
+    # Of one epoch alone, the first text replaces the last.
+    ends = {frame.last: ("end", str(frame.last))}
+    ends[frame.first] = ("start", f"epoch {frame.first}")
+    return "".join(
+        f'<text x="{frame.x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
+        for epoch, (anchor, text) in ends.items()
     )
 
 

@@ -21,8 +21,10 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
     if not folder.is_dir():
         raise DGBError(f"{folder} is no folder; give one that `dgb train` or `dgb compare` wrote")
     if (folder / RECIPE).exists():
-        table = read_table(comparison) if comparison else None
-        write_text(folder / FILE, run_page(read_run(folder), table))
+        run, table = read_run(folder), read_table(comparison) if comparison else None
+        if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
+            raise DGBError(f"{comparison} compares systems on another graph than that of {folder}")
+        write_text(folder / FILE, run_page(run, table))
         return folder / FILE
     if not (folder / COMPARED).exists():
         raise DGBError(f"{folder} holds neither a run ({RECIPE}) nor a comparison ({COMPARED})")

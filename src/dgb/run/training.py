@@ -9,7 +9,7 @@ import torch
 
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Array, Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate.scores import (
     choose_split,
@@ -113,19 +113,26 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
     }
-    predicted = names = split = None
-    if not reason:
-        split = choose_split(graph, recipe.train.seed)
-        systems, predicted = score_systems(trained, z, graph)
-        scores |= systems
-    if predicted is not None and split is not None:
-        scores["confusion"] = confusion(predicted, graph, split)
-        names = class_names(graph, predicted)
-    scores["peak_mb"] = peak_mb()
+    split = None if reason else choose_split(graph, recipe.train.seed)
+    systems, names = _scored(trained, z, graph, split)
+    scores |= systems | {"peak_mb": peak_mb()}
     write_map(folder, graph, z, names, split)
     files.write_json(folder / files.SCORES, scores)
     (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
     return scores
+
+
+def _scored(
+    trained: Trained, z: Array, graph: Graph, split: Split | None
+) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores with the confusion of classes, and the class of every node by its name."""
+    if split is None:
+        return {}, None
+    scores, predicted = score_systems(trained, z, graph)
+    if predicted is None:
+        return scores, None
+    scores["confusion"] = confusion(predicted, graph, split)
+    return scores, class_names(graph, predicted)
 
 
 def score_systems(trained: Trained, z: Array, graph: Graph) -> tuple[dict[str, Any], Array | None]:

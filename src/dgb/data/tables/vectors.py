@@ -14,6 +14,24 @@ def read_vectors(table: Table, name: str) -> Array:
     import pyarrow as pa
     from pyarrow import compute
 
+    width = _common_length(table, name)
+    try:
+        flat = compute.list_flatten(table.content.column(name)).cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise no_feature(table, name) from None
+    values = np.asarray(flat.to_numpy()).reshape(-1, width)
+    rows = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(rows):
+        words = [f"{name} holds a gap, NaN or infinity"] * len(rows[:5])
+        raise DGBError(
+            f"{tell(table, rows, words)}; fill it in, or leave it out with --drop {name}"
+        )
+    return values
+
+
+def _common_length(table: Table, name: str) -> int:
+    from pyarrow import compute
+
     cells = table.content.column(name)
     lengths = np.asarray(compute.fill_null(compute.list_value_length(cells), -1).to_numpy())
     width = int(np.max(lengths, initial=0))
@@ -26,18 +44,7 @@ def read_vectors(table: Table, name: str) -> Array:
             f"the lists of column {name!r} must all have one length, here {width}: "
             f"{tell(table, rows, words)}; mend them, or leave the column out with --drop {name}"
         )
-    try:
-        flat = compute.list_flatten(cells).cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise no_feature(table, name) from None
-    values = np.asarray(flat.to_numpy()).reshape(-1, width)
-    rows = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(rows):
-        words = [f"{name} holds a gap, NaN or infinity"] * len(rows[:5])
-        raise DGBError(
-            f"{tell(table, rows, words)}; fill it in, or leave it out with --drop {name}"
-        )
-    return values
+    return width
 
 
 def is_list(cells: Cells) -> bool:
