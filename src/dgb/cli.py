@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from dgb.arguments import parse
+from dgb.arguments.parser import parse
 from dgb.errors import DGBError
 
 

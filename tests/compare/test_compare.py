@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dgb.arguments import COMPARED
+from dgb.arguments.measuring import COMPARED
 from dgb.baselines.choices import settings_hash, settings_of
 from dgb.baselines.methods import METHODS
 from dgb.cli import main

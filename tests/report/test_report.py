@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dgb.arguments import make_parser
+from dgb.arguments.parser import make_parser
 from dgb.commands.report import report
 from dgb.cookbook import load_recipe, recipe_hash, to_toml
 from dgb.errors import DGBError
