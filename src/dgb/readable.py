@@ -1,5 +1,6 @@
 """Settings and values as text for the terminal."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -15,6 +16,12 @@ def setting_lines(recipe: Recipe) -> list[str]:
         for name, section in sections
         for f in fields(section)
     ]
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def readable(value: Any) -> str:

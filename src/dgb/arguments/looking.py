@@ -13,13 +13,8 @@ def add_data(verbs: Verbs) -> None:
     add_data_options(fetch)
     make = actions.add_parser("make", help="write an invented graph of any size, for trying out")
     make.add_argument("folder", help="to write edges.npy, nodes.npy and labels.npy into")
-    make.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="nodes, edges, features, classes, homophily, signal, exponent or seed",
-    )
+    keys = "nodes, edges, features, classes, homophily, signal, exponent or seed"
+    add_set_option(make, keys)
     check = actions.add_parser("check", help="describe a graph, and what may be wrong with it")
     check.add_argument("graph", help=GRAPH)
     add_set_option(check)

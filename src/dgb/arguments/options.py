@@ -14,11 +14,9 @@ def add_recipe_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="short for --set train.seed=SEED")
 
 
-def add_set_option(parser: argparse.ArgumentParser) -> None:
+def add_set_option(parser: argparse.ArgumentParser, keys: str = "such as train.decay=0.9") -> None:
     """Add `--set`."""
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="such as train.decay=0.9"
-    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=keys)
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:

@@ -45,16 +45,15 @@ def cluster(options: Namespace) -> None:
 def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
     """Write the columns node_id and cluster as CSV or Parquet, by the name of the file."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     from dgb.data.node_ids import arrow_ids
+    from dgb.run.folder import write_parquet
     from dgb.whole_file import whole_file
 
-    with whole_file(path) as part:
-        if path.suffix == ".parquet":
-            columns = {"node_id": arrow_ids(ids), "cluster": pa.array(clusters, pa.int32())}
-            parquet.write_table(pa.table(columns), part)
-            return
-        with part.open("w", encoding="utf-8", newline="") as file:
-            rows = zip(ids.tolist(), clusters.tolist(), strict=True)
-            csv.writer(file, lineterminator="\n").writerows([("node_id", "cluster"), *rows])
+    if path.suffix == ".parquet":
+        columns = {"node_id": arrow_ids(ids), "cluster": pa.array(clusters, pa.int32())}
+        write_parquet(path, pa.table(columns))
+        return
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        rows = zip(ids.tolist(), clusters.tolist(), strict=True)
+        csv.writer(file, lineterminator="\n").writerows([("node_id", "cluster"), *rows])

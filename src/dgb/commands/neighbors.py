@@ -38,11 +38,10 @@ def neighbors(options: Namespace) -> None:
 def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
     """Write the columns node_id, neighbors (ids, nearest first) and similarity as Parquet."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     from dgb.data.node_ids import arrow_ids
     from dgb.evaluate.neighbours import nearest_all
-    from dgb.whole_file import whole_file
+    from dgb.run.folder import write_parquet
 
     positions, similarities = nearest_all(z, k)
     own, width = arrow_ids(ids), positions.shape[1]
@@ -52,8 +51,7 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
         "neighbors": pa.FixedSizeListArray.from_arrays(near, width),
         "similarity": pa.FixedSizeListArray.from_arrays(pa.array(similarities.reshape(-1)), width),
     }
-    with whole_file(path) as part:
-        parquet.write_table(pa.table(columns), part)
+    write_parquet(path, pa.table(columns))
 
 
 def _found(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:

@@ -11,8 +11,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph
 from dgb.data.structure import with_structure
 from dgb.errors import DGBError
-
-_SHOWN = 5
+from dgb.readable import some
 
 
 def align(graph: Graph, encoding: Encoding | None) -> Graph:
@@ -29,7 +28,7 @@ def align(graph: Graph, encoding: Encoding | None) -> Graph:
     if graph.encoding.structure:
         raise DGBError(
             f"{graph.name} has no features of its own, but the model was trained on "
-            f"{_first(encoding.feature_names())}; give these columns"
+            f"{some(encoding.feature_names())}; give these columns"
         )
     return _by_name(graph, columns_of(graph.encoding), encoding)
 
@@ -52,13 +51,14 @@ def refuse_own_scales(graph: Graph, encoding: Encoding | None) -> None:
 
 
 def _by_place(graph: Graph, encoding: Encoding) -> Graph:
-    _check_width(graph, len(encoding.feature_names()))
+    check_width(graph, len(encoding.feature_names()))
     note = "its columns have no names: taken in the model's order, and for scaled as the model's"
     notes = graph.notes if scales_of(encoding) is None else (*graph.notes, note)
     return replace(graph, encoding=encoding, notes=notes)
 
 
-def _check_width(graph: Graph, expected: int) -> None:
+def check_width(graph: Graph, expected: int) -> None:
+    """Refuse a graph that has not as many feature columns as a model was trained on."""
     if graph.num_features != expected:
         raise DGBError(
             f"{graph.name} has {graph.num_features} feature columns, but the model was trained on "
@@ -73,7 +73,7 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
     if missing:
         raise DGBError(
             f"{graph.name} lacks {len(missing)} of the {len(want.names)} feature columns that the "
-            f"model was trained on: {_first(missing)}; add them"
+            f"model was trained on: {some(missing)}; add them"
         )
     places = np.array([place[name] for name in want.names])
     x = _rescaled(graph.x[:, places], have, want, places)
@@ -83,7 +83,7 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
 def _dropped(have: Columns, want: Columns) -> tuple[str, ...]:
     known = set(want.names)
     more = [name for name in have.names if name not in known]
-    note = f"columns that the model does not know were left out ({len(more)}): {_first(more)}"
+    note = f"columns that the model does not know were left out ({len(more)}): {some(more)}"
     return (note,) if more else ()
 
 
@@ -99,8 +99,3 @@ def _rescaled(x: Features, have: Columns, want: Columns, places: Array) -> Featu
 
 def _scaled_columns(x: Any, factor: Array) -> Any:
     return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
-
-
-def _first(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

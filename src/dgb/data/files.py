@@ -13,10 +13,10 @@ from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.table import TABLE_SUFFIXES, Table, is_table, read_table
 from dgb.errors import DGBError
+from dgb.readable import some
 from dgb.recipe import Data
 
 GRAPH_SUFFIXES = (*TABLE_SUFFIXES, *FILE_SUFFIXES)
-_SHOWN = 8
 
 
 def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -96,6 +96,4 @@ def _refuse_missing(path: Path) -> None:
 
 
 def _listed(folder: Path) -> str:
-    names = sorted(path.name for path in folder.iterdir())
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return (", ".join(names[:_SHOWN]) or "nothing") + more
+    return some(sorted(path.name for path in folder.iterdir()), 8) or "nothing"

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from dgb.data.graph import Array
 from dgb.data.id_hash import random_signs
+from dgb.data.unit_rows import unit_rows
 
 WIDTH = 128
 _FIRST_HOP, _LAST_HOP = 4, 32  # of walk; the encoder looks at the nearest hops itself
@@ -32,12 +33,6 @@ def random_walk(adjacency: Any) -> Any:
     is_alone = strength == 0
     step = sparse.diags_array(1 / np.where(is_alone, 1, strength)) @ adjacency
     return sparse.csr_array(step + sparse.diags_array(is_alone * 1.0), dtype=np.float32)
-
-
-def unit_rows(x: Array) -> Array:
-    """Scale rows to length one; rows of zeros stay."""
-    length = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
-    return x / np.where(length == 0, 1, length)
 
 
 def _walked(step: Any, start: Array, means: Means) -> Array:

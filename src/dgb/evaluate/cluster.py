@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from dgb.data.graph import Array
-from dgb.evaluate.neighbours import unit_rows
+from dgb.data.unit_rows import unit_rows
 
 WHOLE_NODES = 20_000  # above, k-means learns from batches
 SAMPLE = 2_000  # rows that a number of clusters is chosen on
@@ -59,7 +59,7 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
 
 def central_rows(z: Array, clusters: Array, count: int) -> list[Array]:
     """Return the positions of the rows nearest to the middle of each cluster, nearest first."""
-    unit = unit_rows(z)
+    unit = unit_rows(np.asarray(z, np.float32))
     members = [np.flatnonzero(clusters == name) for name in range(int(clusters.max()) + 1)]
     closeness = [unit[nodes] @ unit[nodes].sum(axis=0) for nodes in members]
     return [
@@ -71,7 +71,7 @@ def central_rows(z: Array, clusters: Array, count: int) -> list[Array]:
 def _sample(z: Array, seed: int) -> Array:
     if z.shape[0] > SAMPLE:
         z = z[np.sort(np.random.default_rng(seed).choice(z.shape[0], SAMPLE, replace=False))]
-    return unit_rows(z)
+    return unit_rows(np.asarray(z, np.float32))
 
 
 def _quick_clusters(rows: Array, count: int, seed: int) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
-from dgb.evaluate.neighbours import unit_rows
+from dgb.data.unit_rows import unit_rows
 
 WIDTH = 50  # columns that are left before the map is drawn
 TSNE_ROWS, SLOW_TSNE_ROWS, LARGE_TSNE_ROWS = 10_000, 3_000, 20_000
@@ -22,7 +22,7 @@ def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
 
     The same seed gives the same map, on one thread.
     """
-    rows = _principal(unit_rows(z), WIDTH, seed)
+    rows = _principal(unit_rows(np.asarray(z, np.float32)), WIDTH, seed)
     # Three points have no neighbourhoods, and rows that are all alike no direction.
     is_plain = len(rows) < 4 or not np.ptp(rows, axis=0).any()
     name, draw = ("PCA", _first_two) if is_plain else choose_drawing(len(rows))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
+from dgb.data.unit_rows import unit_rows
 from dgb.progress import say
 
 EXACT_NODES = 50_000  # up to here all pairs take minutes at most
@@ -15,20 +16,13 @@ BLOCK = 2**23  # similarities held at once
 STEPS = 2**20
 
 
-def unit_rows(z: Any) -> Array:
-    """Return dense float32 rows of length one; a row of zeros stays as it is."""
-    z = np.asarray(z, dtype=np.float32)
-    length = np.linalg.norm(z, axis=1, keepdims=True)
-    return np.asarray(z / np.where(length > 0, length, 1))
-
-
 def nearest(z: Any, rows: Array, k: int, *, exclude_self: bool = True) -> tuple[Array, Array]:
     """Return positions and cosines [m, k] of the k rows of z nearest to each of the m `rows`.
 
     Exact; ties go to the smaller position. Where z has fewer rows than k asks for, so has the
     answer fewer columns.
     """
-    unit, rows = unit_rows(z), np.asarray(rows, dtype=np.int64)
+    unit, rows = unit_rows(np.asarray(z, np.float32)), np.asarray(rows, dtype=np.int64)
     k = max(min(k, len(unit) - exclude_self), 0)
     positions = np.empty((len(rows), k), dtype=np.int64)
     similarities = np.empty((len(rows), k), dtype=np.float32)
@@ -54,7 +48,7 @@ def nearest_all(z: Any, k: int) -> tuple[Array, Array]:
 
 def nearest_by_index(z: Any, k: int) -> tuple[Array, Array]:
     """Return the nearest rows of all rows as usearch's index finds them: most, not always all."""
-    unit = unit_rows(z)
+    unit = unit_rows(np.asarray(z, np.float32))
     k = max(min(k, len(unit) - 1), 0)
     everyone = np.arange(len(unit))
     # One thread: the order in which rows are added shapes the index.

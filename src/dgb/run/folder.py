@@ -111,12 +111,10 @@ def read_encoding(folder: Path) -> Encoding | None:
 def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
     """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
     vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
-    with whole_file(path) as part:
-        parquet.write_table(pa.table({"node_id": arrow_ids(node_ids), "embedding": vectors}), part)
+    write_parquet(path, pa.table({"node_id": arrow_ids(node_ids), "embedding": vectors}))
     if npy:
         with whole_file(path.with_suffix(".npy")) as part, part.open("wb") as file:
             np.save(file, z, allow_pickle=False)
@@ -143,6 +141,14 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
             "of numbers of one length"
         ) from None
     return table["node_id"].to_numpy(), z
+
+
+def write_parquet(path: Path, table: Any) -> None:
+    """Write an Arrow table atomically."""
+    from pyarrow import parquet
+
+    with whole_file(path) as part:
+        parquet.write_table(table, part)
 
 
 def write_json(path: Path, values: Any) -> None:

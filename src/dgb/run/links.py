@@ -7,8 +7,7 @@ from dgb.data.graph import Graph
 from dgb.evaluate.links import edge_scores, link_scores, split_edges
 from dgb.recipe import Recipe
 from dgb.run.repeat import SYSTEMS, percent_table, repeat, seeds_of
-from dgb.run.training import describe, train_encoder
-from dgb.views.inputs import normalised_features
+from dgb.run.training import describe, train_encoder, untrained_systems
 
 FILE = "links.jsonl"
 ROWS = SYSTEMS | {"edges": "edges alone"}
@@ -25,11 +24,7 @@ def train_on_split(graph: Graph, recipe: Recipe) -> dict[str, Any]:
     """Split the edges, train on those left, and score DGB and its baselines on the others."""
     split = split_edges(graph, recipe.train.seed)
     trained = train_encoder(split.train_graph, recipe)
-    systems = {
-        "dgb": trained.embeddings(),
-        "random": trained.untrained_embeddings(),
-        "raw": normalised_features(split.train_graph, recipe),
-    }
+    systems = {"dgb": trained.embeddings()} | untrained_systems(trained, split.train_graph)
     scores = {name: link_scores(z, split) for name, z in systems.items()}
     scores["edges"] = edge_scores(split)
     # Of the whole graph: by its hash a later call finds this line again.

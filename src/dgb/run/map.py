@@ -11,7 +11,7 @@ from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbours import nearest_all
 from dgb.evaluate.scores import class_names
-from dgb.whole_file import whole_file
+from dgb.run.folder import write_parquet
 
 FILE = "map.parquet"
 NODES = 20_000  # at most; of more a sample is drawn
@@ -27,20 +27,19 @@ def write_map(
     `predicted` are names of classes [num_nodes]. The neighbours are rows of this table.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
     nodes = _sample(graph.num_nodes)
-    xy, name = map_coordinates(z[nodes], SEED)
+    rows = z[nodes]
+    xy, name = map_coordinates(rows, SEED)
     columns = _columns(graph, nodes, xy) | {
-        "cluster": pa.array(_clusters(graph, z[nodes]), pa.int32()),
+        "cluster": pa.array(_clusters(graph, rows), pa.int32()),
         "label": _text(None if graph.labels is None else class_names(graph, graph.labels), nodes),
         "predicted": _text(predicted, nodes),
         "split": _text(None if split is None else _parts(split, graph.num_nodes), nodes),
     }
-    table = pa.table(columns | _neighbours(z[nodes]))
+    table = pa.table(columns | _neighbours(rows))
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
-    with whole_file(folder / FILE) as part:
-        parquet.write_table(table, part)
+    write_parquet(folder / FILE, table)
     return folder / FILE
 
 

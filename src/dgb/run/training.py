@@ -135,6 +135,14 @@ def _scored(
     return scores, class_names(graph, predicted)
 
 
+def untrained_systems(trained: Trained, graph: Graph) -> dict[str, Any]:
+    """Return the rows beside which DGB is scored: the encoder untrained, and the features alone."""
+    return {
+        "random": trained.untrained_embeddings(),
+        "raw": normalised_features(graph, trained.recipe),
+    }
+
+
 def score_systems(trained: Trained, z: Array, graph: Graph) -> tuple[dict[str, Any], Array | None]:
     """Return the scores of DGB, of the same encoder untrained, and of the features alone.
 
@@ -142,10 +150,7 @@ def score_systems(trained: Trained, z: Array, graph: Graph) -> tuple[dict[str, A
     """
     probe, seed = trained.recipe.probe, trained.recipe.train.seed
     scores, predicted = score_and_predict(z, graph, probe, seed)
-    systems = {
-        "random": trained.untrained_embeddings(),
-        "raw": normalised_features(graph, trained.recipe),
-    }
+    systems = untrained_systems(trained, graph)
     others = {k: score_embeddings(rows, graph, probe, seed) for k, rows in systems.items()}
     return {"dgb": scores} | others, predicted
 

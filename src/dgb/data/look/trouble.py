@@ -8,6 +8,7 @@ import numpy as np
 from dgb.data.graph import Array, Graph
 from dgb.data.look.check import check_graph
 from dgb.data.look.feature_check import column_shares, constant_columns
+from dgb.readable import some
 
 _MANY = 0.01  # share of nodes from which a gap is worth a word
 _WHOLE = 0.8  # share of nodes that the largest component should have
@@ -101,5 +102,4 @@ def _label_trouble(counts: dict[str, Any]) -> Iterator[str]:
 
 def _names(graph: Graph, places: Array) -> str:
     names = graph.encoding.feature_names() if graph.encoding is not None else []
-    shown = [names[i] if names else f"number {i + 1}" for i in places[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else "")
+    return some([names[i] if names else f"number {i + 1}" for i in places])

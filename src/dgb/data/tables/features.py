@@ -13,6 +13,7 @@ from dgb.data.tables.numbers import are_dates, has_commas, read_numbers
 from dgb.data.tables.table import Table
 from dgb.data.tables.vectors import is_list, read_vectors
 from dgb.errors import DGBError
+from dgb.readable import some
 
 
 def learn_features(
@@ -45,7 +46,7 @@ def encode_features(
     extra = [name for name in names if name not in known]
     if extra:
         notes.append(
-            f"{table.source}: columns that the run does not know, left out: {_some(extra)}"
+            f"{table.source}: columns that the run does not know, left out: {some(extra, 10)}"
         )
     parts = []
     for column in encoding.columns:
@@ -100,7 +101,7 @@ def _filled(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
     is_empty = {name: table.content.column(name).null_count == rows for name in names}
     empty = [name for name in names if is_empty[name]]
     if empty:
-        notes.append(f"{table.source}: columns without any value are not used: {_some(empty)}")
+        notes.append(f"{table.source}: columns without any value are not used: {some(empty, 10)}")
     return [name for name in names if not is_empty[name]]
 
 
@@ -109,17 +110,13 @@ def _note_text(table: Table, names: Sequence[str], columns: list[Column], notes:
     for kind, what in (("category", "read as categories"), ("words", "read as words")):
         such = [name for name in names if kinds.get(name) == kind]
         if such:
-            notes.append(f"{table.source}: text {what}: {_some(such)}")
+            notes.append(f"{table.source}: text {what}: {some(such, 10)}")
     commas = [name for name in names if kinds.get(name) and has_commas(table.content.column(name))]
     if commas:
         notes.append(
-            f"{table.source}: numbers with a comma were read as text: {_some(commas)}; "
+            f"{table.source}: numbers with a comma were read as text: {some(commas, 10)}; "
             "write them with a point"
         )
     dropped = [name for name in names if name not in kinds]
     if dropped:
-        notes.append(f"{table.source}: columns of text that are not used: {_some(dropped)}")
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (f" and {len(names) - 10:,} more" if len(names) > 10 else "")
+        notes.append(f"{table.source}: columns of text that are not used: {some(dropped, 10)}")

@@ -6,8 +6,8 @@ import numpy as np
 
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.graph import Array, Features, Graph, make_graph
-from dgb.data.structure import with_structure
+from dgb.data.graph import Array, Features, Graph
+from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edges import edges_between, ids_of_edges, read_edges
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.ids import as_integers, id_array
@@ -67,17 +67,17 @@ def _join(
         raise DGBError(f"{name}: {len(ids)} nodes; a graph needs at least two")
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
     y, names, splits = join_labels(rows, label_rows, len(ids), notes)
-    graph = make_graph(
+    graph = make_featured_graph(
         name,
-        np.zeros((len(ids), 1), np.float32) if nodes.x is None else nodes.x,
+        nodes.x,
         edge_matrix(ends, len(ids), weight),
+        nodes.structure,
         node_ids=_node_ids(ids, rows.table if rows else edges),
         labels=y,
         label_names=names,
         splits=splits,
     )
-    graph = replace(graph, encoding=nodes.encoding, notes=tuple(notes))
-    return graph if nodes.x is not None else with_structure(graph, nodes.structure)
+    return replace(graph, encoding=nodes.encoding or graph.encoding, notes=(*notes, *graph.notes))
 
 
 def _node_rows(
