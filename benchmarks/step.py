@@ -16,9 +16,12 @@ from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train.checkpoint import State
 from dgb.train.loop import make_state, train_epoch
-from dgb.views.inputs import Inputs, make_inputs, view_sampler
+from dgb.views.augment import Features
+from dgb.views.inputs import Inputs, make_inputs
 from dgb.views.operators import make_diff
+from dgb.views.sampler import epoch_sampler
 from dgb.views.sparse import SparseMatrix
+from dgb.views.view import View
 from reference import PlainDGB, augmented
 
 CPU = torch.device("cpu")
@@ -53,7 +56,7 @@ def make_setup(name: str, sets: list[str]) -> Setup:
 
 def our_step(setup: Setup) -> Callable[[], object]:
     """Return a function that trains one epoch the way `dgb train` does."""
-    draw = view_sampler(setup.inputs, setup.recipe, setup.state.generator)
+    draw = epoch_sampler(setup.inputs, setup.recipe, setup.state.generator)
     return lambda: train_epoch(setup.state, draw, setup.recipe.train)
 
 
@@ -91,7 +94,7 @@ def plain(setup: Setup) -> PlainDGB:
 
 def plain_step(setup: Setup, reference: PlainDGB) -> Callable[[], object]:
     """Return a function that draws masks on dense features and takes a plain step."""
-    x = _dense(setup)
+    x = _dense(setup.inputs.x)
     nfd, nd = setup.recipe.view1.nfd_drop_rate, setup.recipe.view2.nd_drop_rate
     decay = setup.recipe.train.decay
     return lambda: reference.step(*augmented(x, nfd, nd), decay)
@@ -100,12 +103,13 @@ def plain_step(setup: Setup, reference: PlainDGB) -> Callable[[], object]:
 def loss_difference(setup: Setup, reference: PlainDGB, steps: int = 5) -> float:
     """Return the largest difference of losses over steps with the same weights and masks."""
     recipe, state = setup.recipe.train, setup.state
-    draw = view_sampler(setup.inputs, setup.recipe, state.generator)
+    draw = epoch_sampler(setup.inputs, setup.recipe, state.generator)
     worst = 0.0
     for _ in range(steps):
-        views = draw()
-        ours = train_epoch(state, lambda views=views: views, recipe)["loss"]  # type: ignore[misc]
-        x1, x2 = (v.x.dense() if isinstance(v.x, SparseMatrix) else v.x for v in views)
+        epoch = draw()
+        ours = train_epoch(state, lambda epoch=epoch: epoch, recipe)["loss"]  # type: ignore[misc]
+        (views,) = epoch
+        x1, x2 = (_dense(view.x) for view in views if isinstance(view, View))
         worst = max(worst, abs(ours - reference.step(x1, x2, recipe.decay)))
     return worst
 
@@ -140,6 +144,5 @@ def measure(name: str, rounds: int) -> dict[str, float]:
     return {key: round(value, 3) for key, value in result.items()} | differences
 
 
-def _dense(setup: Setup) -> torch.Tensor:
-    x = setup.inputs.x
+def _dense(x: Features) -> torch.Tensor:
     return x.dense() if isinstance(x, SparseMatrix) else x

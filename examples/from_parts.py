@@ -35,7 +35,7 @@ def draw_views() -> tuple[View, View]:
 
 
 print(f"loss before training: {symmetric_loss(model(*draw_views())).item():.3f}")
-fit(model, draw_views, recipe.train, generator, loss=symmetric_loss)
+fit(model, lambda: [draw_views()], recipe.train, generator, loss=symmetric_loss)
 print(f"loss after training:  {symmetric_loss(model(*draw_views())).item():.3f}")
 
 # Afterwards: the online encoder on clean features and adj, nothing else.

@@ -10,7 +10,11 @@ import torch
 from scipy import sparse
 
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.recipe import Recipe
 from dgb.train import loop
+from dgb.views.inputs import Inputs
+from dgb.views.sampler import epoch_sampler
+from dgb.views.view import View
 
 torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
 
@@ -50,6 +54,13 @@ def ctrl_c_in_epoch_3(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def blocks() -> Graph:
     """Return 90 nodes in three planted classes with sparse features and a split."""
     return make_blocks(90)
+
+
+def draw_views(inputs: Inputs, recipe: Recipe, generator: torch.Generator) -> tuple[View, View]:
+    """Draw both views of the whole graph once."""
+    ((view1, view2),) = epoch_sampler(inputs, recipe, generator)()
+    assert isinstance(view1, View) and isinstance(view2, View)
+    return view1, view2
 
 
 def make_blocks(num_nodes: int, seed: int = 0) -> Graph:

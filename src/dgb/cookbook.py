@@ -17,7 +17,7 @@ from dgb.settings import make_section, unknown_name
 # What does not change the result of a run, only picks one of its repetitions, or says which graph
 # is read and how: the graph has a hash of its own.
 NOT_IN_HASH = {
-    "train": ("seed", "device", "threads", "checkpoint_every"),
+    "train": ("seed", "device", "threads", "checkpoint_every", "columns", "keep", "memory_gb"),
     "data": tuple(f.name for f in fields(Data) if f.name != "normalise"),
 }
 

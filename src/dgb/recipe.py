@@ -92,6 +92,13 @@ class Train:
     order: str = setting(
         "auto", "P(XW), (PX)W, or by cost", among=("auto", "transform", "propagate")
     )
+    columns: int = setting(
+        0, "columns of X that row batches propagate at a time: fewer need less memory", low=0
+    )
+    keep: str = setting(
+        "auto", "where P X̃ of row batches is kept", among=("auto", "memory", "disk")
+    )
+    memory_gb: float = setting(0.0, "memory that a run may take; 0 is what is free", low=0)
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)

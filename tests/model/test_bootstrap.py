@@ -12,8 +12,9 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.heads import predict
 from dgb.model.layers import PReLU
 from dgb.model.loss import symmetric_loss
-from dgb.views.inputs import make_inputs, view_sampler
+from dgb.views.inputs import make_inputs
 from dgb.views.view import View
+from tests.conftest import draw_views
 
 SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
 
@@ -23,7 +24,7 @@ def make_model(graph: Graph, *sets: str) -> tuple[Bootstrap, View, View]:
     generator = torch.Generator().manual_seed(0)
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
     model = Bootstrap(graph.num_features, recipe, generator)
-    return model, *view_sampler(inputs, recipe, generator)()
+    return model, *draw_views(inputs, recipe, generator)
 
 
 def online(model: Bootstrap) -> list[Tensor]:

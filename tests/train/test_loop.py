@@ -17,9 +17,8 @@ from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train import checkpoint, loop
 from dgb.train.journal import read_metrics
-from dgb.views.inputs import make_inputs, view_sampler
-from dgb.views.sparse import SparseMatrix
-from dgb.views.view import View
+from dgb.views.inputs import make_inputs
+from dgb.views.sampler import epoch_sampler
 
 SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6", "train.epochs=12"]
 SMALL += ["train.monitor_every=3", "train.checkpoint_every=5"]
@@ -33,7 +32,7 @@ def train(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Bootstrap
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
     for_weights, for_masks = generators(recipe.train.seed, torch.device("cpu"))
     model = Bootstrap(graph.num_features, recipe, for_weights)
-    views = view_sampler(inputs, recipe, for_masks)
+    views = epoch_sampler(inputs, recipe, for_masks)
     loop.fit(model, views, recipe.train, for_masks, folder=folder)
     return model
 
@@ -127,18 +126,6 @@ def test_patience_on_effective_rank_measures_every_epoch(blocks: Graph, tmp_path
     assert len(lines) in (40, best + 1 + 3)
 
 
-def test_no_batch_has_a_single_row(generator: torch.Generator) -> None:
-    view = View(torch.zeros(61, 2), SparseMatrix.__new__(SparseMatrix), torch.zeros(61, 2))
-    sizes = [len(rows) for rows in loop._batches(view, 2, generator) if rows is not None]
-    assert sum(sizes) == 61 and min(sizes) == 2
-
-
-def test_batches_of_views_that_are_not_propagated_are_refused(generator: torch.Generator) -> None:
-    view = View(torch.zeros(61, 2), SparseMatrix.__new__(SparseMatrix))
-    with pytest.raises(DGBError, match="propagate=True"):
-        loop._batches(view, 10, generator)
-
-
 def test_a_loss_that_is_no_number_stops_with_the_epoch(blocks: Graph) -> None:
     recipe = recipe_with()
     inputs = make_inputs(blocks, recipe, torch.device("cpu"))
@@ -147,34 +134,11 @@ def test_a_loss_that_is_no_number_stops_with_the_epoch(blocks: Graph) -> None:
     with pytest.raises(DGBError, match=r"epoch 1; lower train\.learning_rate"):
         loop.fit(
             model,
-            view_sampler(inputs, recipe, masks),
+            epoch_sampler(inputs, recipe, masks),
             recipe.train,
             masks,
             loss=lambda outputs: symmetric_loss(outputs) * float("nan"),
         )
-
-
-def test_row_batches_sum_to_the_full_gradient(blocks: Graph) -> None:
-    recipe = recipe_with("heads.batch_norm=false", "train.batch_size=32")
-    inputs = make_inputs(blocks, recipe, torch.device("cpu"))
-    weights, masks = generators(0, torch.device("cpu"))
-    model = Bootstrap(blocks.num_features, recipe, weights)
-    view1, view2 = view_sampler(inputs, recipe, masks)()
-
-    def gradient(rows: torch.Tensor | None) -> list[torch.Tensor]:
-        loss = symmetric_loss(model(view1.rows(rows), view2.rows(rows)))
-        learnt = [p for p in model.parameters() if p.requires_grad]
-        return [g.clone() for g in torch.autograd.grad(loss, learnt)]
-
-    parts = loop._batches(view1, 32, masks)
-    assert len(parts) == 3
-    shares = [len(rows) / blocks.num_nodes for rows in parts if rows is not None]
-    each = [gradient(rows) for rows in parts]
-    summed = [
-        sum(s * g for s, g in zip(shares, grads, strict=True)) for grads in zip(*each, strict=True)
-    ]
-    for ours, full in zip(summed, gradient(None), strict=True):
-        torch.testing.assert_close(ours, full, atol=1e-5, rtol=1e-4)
 
 
 def test_metrics_are_json_lines_with_health(blocks: Graph, tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss
 from dgb.run.machine import generators
-from dgb.views.inputs import make_inputs, view_sampler
-from tests.conftest import make_blocks
+from dgb.views.inputs import make_inputs
+from tests.conftest import draw_views, make_blocks
 
 # Without BatchNorm: its statistics would have to travel between the processes.
-SETS = ["heads.batch_norm=false", "train.batch_size=8", "encoder.width=8", "heads.hidden=8"]
+SETS = ["heads.batch_norm=false", "train.order=propagate", "encoder.width=8", "heads.hidden=8"]
 
 
 def gradient(rank: int, size: int, folder: str) -> None:
@@ -24,7 +24,7 @@ def gradient(rank: int, size: int, folder: str) -> None:
     recipe = load_recipe("default", SETS)
     for_weights, for_masks = generators(0, torch.device("cpu"))
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
-    views = view_sampler(inputs, recipe, for_masks)()
+    views = draw_views(inputs, recipe, for_masks)
     model: nn.Module = Bootstrap(graph.num_features, recipe, for_weights)
     learnt = [p for p in model.parameters() if p.requires_grad]
     if size > 1:

@@ -8,8 +8,9 @@ from scipy import sparse
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.views.augment import Features, node_dropout, node_feature_dropout
-from dgb.views.inputs import make_inputs, to_features, view_sampler
+from dgb.views.inputs import make_inputs, to_features
 from dgb.views.sparse import SparseMatrix, sparse_matrix
+from tests.conftest import draw_views
 
 
 def dense(x: Features) -> torch.Tensor:
@@ -71,8 +72,9 @@ def test_every_draw_has_new_masks_also_with_a_cached_diffusion(
     blocks: Graph, generator: torch.Generator
 ) -> None:
     recipe = load_recipe("default", ["view1.augment=nfd+diff", "diffusion.top_k=8"])
-    draw = view_sampler(make_inputs(blocks, recipe, torch.device("cpu")), recipe, generator)
-    (first1, first2), (second1, second2) = draw(), draw()
+    inputs = make_inputs(blocks, recipe, torch.device("cpu"))
+    first1, first2 = draw_views(inputs, recipe, generator)
+    second1, second2 = draw_views(inputs, recipe, generator)
     assert not torch.equal(dense(first1.x), dense(second1.x))
     assert not torch.equal(dense(first2.x), dense(second2.x))
     assert first1.operator is second1.operator
@@ -80,8 +82,8 @@ def test_every_draw_has_new_masks_also_with_a_cached_diffusion(
 
 def test_the_two_views_have_masks_of_their_own(blocks: Graph, generator: torch.Generator) -> None:
     recipe = load_recipe("default", ["view1.augment=nfd+adj", "view2.augment=nfd+adj"])
-    draw = view_sampler(make_inputs(blocks, recipe, torch.device("cpu")), recipe, generator)
-    view1, view2 = draw()
+    inputs = make_inputs(blocks, recipe, torch.device("cpu"))
+    view1, view2 = draw_views(inputs, recipe, generator)
     assert not torch.equal(dense(view1.x), dense(view2.x))
 
 

@@ -17,12 +17,13 @@ from dgb.model.encoder import Encoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.recipe import View as ViewRecipe
-from dgb.views.inputs import make_inputs, view_sampler
+from dgb.views.inputs import make_inputs
 from dgb.views.operators import make_adj, row_normalise
 from dgb.views.pattern import scatter_product
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import make_view, parse_view
+from tests.conftest import draw_views
 
 CPU = torch.device("cpu")
 
@@ -53,7 +54,7 @@ def test_any_pair_of_views_trains(
     recipe = load_recipe("default", [*sets, "heads.hidden=8", "heads.width=8"])
     inputs = make_inputs(blocks, recipe, CPU)
     model = Bootstrap(blocks.num_features, recipe, generator)
-    loss = symmetric_loss(model(*view_sampler(inputs, recipe, generator)()))
+    loss = symmetric_loss(model(*draw_views(inputs, recipe, generator)))
     loss.backward()  # type: ignore[no-untyped-call]
     assert torch.isfinite(loss)
     assert all(w.grad is not None and w.grad.abs().sum() > 0 for w in model.encoder.weights)
@@ -63,7 +64,7 @@ def test_each_view_has_its_own_rates(blocks: Graph, generator: torch.Generator) 
     sets = ["view1.nfd_drop_rate=0.0", "view2.augment=nfd+adj", "view2.nfd_drop_rate=0.9"]
     recipe = load_recipe("default", sets)
     inputs = make_inputs(blocks, recipe, CPU)
-    view1, view2 = view_sampler(inputs, recipe, generator)()
+    view1, view2 = draw_views(inputs, recipe, generator)
     assert isinstance(view1.x, SparseMatrix) and isinstance(view2.x, SparseMatrix)
     assert len(view1.x.values) == blocks.x.nnz
     assert len(view2.x.values) < 0.2 * blocks.x.nnz

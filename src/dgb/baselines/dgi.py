@@ -27,7 +27,7 @@ from dgb.model.layers import glorot
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.settings import setting
 from dgb.views.product import product, times
-from dgb.views.view import View
+from dgb.views.view import Rows, View
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def encode_both(encoder: Encoder, view: View, order: Tensor) -> tuple[Tensor, Te
     return sigma(product(view.operator, inner)), sigma(product(view.operator, corrupted))
 
 
-def _encode_rows(encoder: Encoder, views: tuple[View, View]) -> tuple[Tensor, Tensor]:
+def _encode_rows(encoder: Encoder, views: tuple[View | Rows, View | Rows]) -> tuple[Tensor, Tensor]:
     return encoder(views[0]), encoder(views[1])
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from dgb.model.encoder import Encoder
 from dgb.model.heads import make_predictor, make_projector, predict
 from dgb.recipe import Recipe
-from dgb.views.view import View
+from dgb.views.view import Rows, View
 
 
 class Outputs(NamedTuple):
@@ -41,7 +41,7 @@ class Bootstrap(nn.Module):
         self.target_encoder.requires_grad_(False)
         self.target_projector.requires_grad_(False)
 
-    def forward(self, view1: View, view2: View) -> Outputs:
+    def forward(self, view1: View | Rows, view2: View | Rows) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
         representation1 = self.encoder(view1)
         prediction1 = predict(self.projector, self.predictor, representation1)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from dgb.model.embed_rows import embed_rows
 from dgb.model.encoder import Encoder
 from dgb.model.layers import l2_normalise
 from dgb.recipe import Embed
@@ -12,11 +13,17 @@ from dgb.views.view import View, propagates_first
 
 
 @torch.no_grad()
-def embed(encoder: Encoder, inputs: Inputs, recipe: Embed | None = None) -> Tensor:
-    """Return the representations H; `smooth` and `features` go beyond the paper."""
+def embed(
+    encoder: Encoder, inputs: Inputs, recipe: Embed | None = None, name: str = "embeddings"
+) -> Tensor:
+    """Return the representations H; `smooth` and `features` go beyond the paper.
+
+    Where the inputs are kept on disk, so is the result, in a file of this name.
+    """
     recipe = recipe or Embed()
-    h = _representations(encoder, inputs, recipe.operator)
-    parts = [h]
+    if inputs.store is not None:
+        return embed_rows(encoder, inputs, recipe, name)
+    parts = [_representations(encoder, inputs, recipe.operator)]
     if recipe.features:
         parts.append(inputs.x.dense() if isinstance(inputs.x, SparseMatrix) else inputs.x)
     if recipe.smooth:

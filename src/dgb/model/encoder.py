@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from dgb.model.layers import activation, glorot
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.views.product import product
-from dgb.views.view import View
+from dgb.views.view import Rows, View
 
 
 class Encoder(nn.Module):
@@ -24,7 +24,7 @@ class Encoder(nn.Module):
         self.weights = nn.ParameterList(glorot(i, o, generator) for i, o in pairs)
         self.activations = nn.ModuleList(activation(recipe.activation) for _ in self.weights)
 
-    def forward(self, view: View) -> Tensor:
+    def forward(self, view: View | Rows) -> Tensor:
         """Return the representations H, [num_nodes, width]."""
         h: Tensor = self.activations[0](view.transform(self.weights[0]))
         for weight, sigma in zip(self.weights[1:], self.activations[1:], strict=True):

@@ -39,8 +39,9 @@ from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
-from dgb.views.inputs import Inputs, make_inputs, normalised_features, view_sampler
+from dgb.views.inputs import Inputs, make_inputs, normalised_features
 from dgb.views.operators import theta
+from dgb.views.sampler import epoch_sampler
 from dgb.views.view import parse_view
 
 
@@ -74,7 +75,7 @@ def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> T
     start = time.perf_counter()
     inputs = make_inputs(graph, recipe, device)
     model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
-    fit(model, view_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
+    fit(model, epoch_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
     return Trained(model.encoder, inputs, recipe, time.perf_counter() - start)
 
 

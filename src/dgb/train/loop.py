@@ -19,15 +19,15 @@ from dgb.train.checkpoint import State, load_state, save_state
 from dgb.train.interrupt import deferred_interrupt
 from dgb.train.journal import open_metrics
 from dgb.train.monitor import health, is_collapsed
-from dgb.views.view import View
+from dgb.views.sampler import Epoch
 
-Views = Callable[[], tuple[View, View]]
+Draw = Callable[[], Epoch]
 Loss = Callable[[Outputs], Tensor]
 
 
 def fit(
     model: Bootstrap,
-    draw_views: Views,
+    draw_epoch: Draw,
     recipe: Train,
     generator: torch.Generator,
     *,
@@ -48,7 +48,7 @@ def fit(
         progress_bar(None, "train", unit="epoch", initial=state.epoch, total=recipe.epochs) as bar,
     ):
         while state.epoch < recipe.epochs and not _is_stale(state, recipe):
-            line = train_epoch(state, draw_views, recipe, loss)
+            line = train_epoch(state, draw_epoch, recipe, loss)
             _show(bar, line, warn=not any(map(is_collapsed, lines)))
             lines.append(line)
             if file:
@@ -75,22 +75,22 @@ def make_state(model: Bootstrap, recipe: Train, generator: torch.Generator) -> S
 
 
 def train_epoch(
-    state: State, draw_views: Views, recipe: Train, loss: Loss = symmetric_loss
+    state: State, draw_epoch: Draw, recipe: Train, loss: Loss = symmetric_loss
 ) -> dict[str, Any]:
     """Take one step a batch, and one step of Eq. 7 an epoch, spread evenly over its batches."""
     start = time.perf_counter()
-    view1, view2 = draw_views()
-    batches = _batches(view1, recipe.batch_size, state.generator)
+    steps = draw_epoch()
     total = 0.0
-    for rows in batches:
-        outputs = state.model(view1.rows(rows), view2.rows(rows))
-        value = loss(outputs)
-        state.optimizer.zero_grad()
-        value.backward()  # type: ignore[no-untyped-call]
-        state.optimizer.step()
-        # B steps of p^(1/B) keep as much of the old target as one step of p.
-        state.model.update_target(recipe.decay ** (1 / len(batches)))
-        total += value.item() / len(batches)
+    with progress_bar(steps, "steps", unit="step", delay=2) as bar:
+        for view1, view2 in bar:
+            outputs = state.model(view1, view2)
+            value = loss(outputs)
+            state.optimizer.zero_grad()
+            value.backward()  # type: ignore[no-untyped-call]
+            state.optimizer.step()
+            # B steps of p^(1/B) keep as much of the old target as one step of p.
+            state.model.update_target(recipe.decay ** (1 / len(steps)))
+            total += value.item() / len(steps)
     state.epoch += 1
     line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
     _refuse_nan(line)
@@ -99,17 +99,6 @@ def train_epoch(
         line |= health(outputs)
     _remember_best(state, line, recipe)
     return line | {"seconds": round(time.perf_counter() - start, 4)}
-
-
-def _batches(view: View, batch_size: int, generator: torch.Generator) -> list[Tensor | None]:
-    """Return shuffled rows in batches of almost equal size: BatchNorm needs more than one row."""
-    num_nodes = view.x.shape[0]
-    if not 0 < batch_size < num_nodes:
-        return [None]
-    if view.propagated is None:
-        raise DGBError("train.batch_size needs views made with propagate=True")
-    order = torch.randperm(num_nodes, generator=generator, device=generator.device)
-    return list(torch.tensor_split(order, min(math.ceil(num_nodes / batch_size), num_nodes // 2)))
 
 
 def _refuse_nan(line: dict[str, Any]) -> None:

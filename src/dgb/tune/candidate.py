@@ -16,7 +16,8 @@ from dgb.run.training import check_recipe
 from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import label_free_scores
 from dgb.tune.labels import VALIDATION, validation_accuracy
-from dgb.views.inputs import Inputs, make_inputs, view_sampler
+from dgb.views.inputs import Inputs, make_inputs
+from dgb.views.sampler import epoch_sampler
 
 Scores = dict[str, float]
 
@@ -42,9 +43,9 @@ def scored_epochs(
     for_weights, for_masks = generators(recipe.train.seed, device)
     model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
     state = make_state(model, recipe.train, for_masks)
-    draw_views = view_sampler(inputs, recipe, for_masks)
+    draw_epoch = epoch_sampler(inputs, recipe, for_masks)
     while state.epoch < recipe.train.epochs:
-        train_epoch(state, draw_views, recipe.train)
+        train_epoch(state, draw_epoch, recipe.train)
         if state.epoch % every == 0 or state.epoch == recipe.train.epochs:
             yield state.epoch, score(_embeddings(model, inputs, recipe), graph, recipe)
 

@@ -1,5 +1,7 @@
 """Node augmentations: node dropout (Eq. 2) and node feature dropout (Eq. 3)."""
 
+from collections.abc import Callable, Iterable
+
 import torch
 from torch import Tensor
 
@@ -8,9 +10,20 @@ from dgb.views.sparse import SparseMatrix
 Features = Tensor | SparseMatrix  # [num_nodes, num_features]
 
 
+def augment(
+    x: Features, nodes: Iterable[tuple[str, float]], generator: torch.Generator
+) -> Features:
+    """Apply augmentations one after the other, each given by its name and drop rate."""
+    drop: dict[str, Callable[[Features, float, torch.Generator], Features]]
+    drop = {"nfd": node_feature_dropout, "nd": node_dropout}
+    for name, drop_rate in nodes:
+        x = drop[name](x, drop_rate, generator)
+    return x
+
+
 def node_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:
     """Zero whole rows with probability `drop_rate` and rescale the others by 1 / (1 − δ), Eq. 2."""
-    keep = _bernoulli(x.shape[0], drop_rate, generator)
+    keep = _bernoulli(x.shape[0], drop_rate, generator).to(x.device)
     if isinstance(x, SparseMatrix):
         return x.with_values(x.values * keep[x.pattern.row])
     return x * keep[:, None]
@@ -22,7 +35,8 @@ def node_feature_dropout(x: Features, drop_rate: float, generator: torch.Generat
     On sparse features only the non-zeros draw: a dropped zero is a zero, so this is Eq. 3 exactly.
     """
     values = x.values if isinstance(x, SparseMatrix) else x
-    kept = values * _bernoulli(values.numel(), drop_rate, generator).view_as(values)
+    keep = _bernoulli(values.numel(), drop_rate, generator).to(x.device)
+    kept = values * keep.view_as(values)
     return x.with_values(kept) if isinstance(x, SparseMatrix) else kept
 
 

@@ -11,8 +11,9 @@ over the edges for each coefficient kept: about 21 for PPR with alpha 0.05 and e
 is that of exact arithmetic; float32 adds about 1e-6 of rounding.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,9 +23,10 @@ from torch import Tensor
 from dgb.data.graph import Array
 from dgb.errors import DGBError
 from dgb.views.pattern import lacks_csr, scatter_product
-from dgb.views.sparse import SparseMatrix
+from dgb.views.sparse import SparseMatrix, Tick, idle
 
 TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
+Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next
 
 
@@ -76,50 +78,70 @@ class Diffusion:
         """Passes over the edges that one product takes."""
         return len(self.coefficients) - 1
 
-    def multiply(self, dense: Tensor) -> Tensor:
+    def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return S times a block of columns."""
         if self.scale is None:
-            return self._series(dense)
-        return self._series(dense / self.scale) * self.scale
+            return self._series(dense, tick)
+        return self._series(dense / self.scale, tick) * self.scale
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:
         """Return Sᵀ times a block of columns."""
         if self.scale is None:
-            return self._series(dense)
-        return self._series(dense * self.scale) / self.scale
+            return self._series(dense, idle)
+        return self._series(dense * self.scale, idle) / self.scale
 
     def to(self, device: torch.device) -> "Diffusion":
         """Return the operator on another device."""
         scale = None if self.scale is None else self.scale.to(device)
         return Diffusion(self.transition.to(device), self.coefficients, scale)
 
-    def _series(self, dense: Tensor) -> Tensor:
+    def _series(self, dense: Tensor, tick: Tick) -> Tensor:
         """Sum the series a few columns at a time: all hops then find them in the cache."""
         width = CACHED // max(len(dense), 1) // 8 * 8
         if not 16 <= width < dense.shape[1] or dense.device.type != "cpu":
-            return self._hops(dense)
+            return self._sum(dense, tick)
         out = torch.empty_like(dense)
         for i in range(0, dense.shape[1], width):
-            out[:, i : i + width] = self._hops(dense[:, i : i + width].contiguous())
+            out[:, i : i + width] = self._sum(dense[:, i : i + width].contiguous(), idle)
         return out
 
-    def _hops(self, dense: Tensor) -> Tensor:
-        before, now = dense, dense
-        out = dense * self.coefficients[0]
-        for k, coefficient in enumerate(self.coefficients[1:], start=1):
-            if k == 1:
-                now = self.transition.multiply(dense)
-            else:
-                before, now = now, self._next(before if k > 2 else before.clone(), now)
-            out.add_(now, alpha=coefficient)
-        return out
+    def _sum(self, dense: Tensor, tick: Tick) -> Tensor:
+        def step(
+            before: Tensor | None, now: Tensor, out: Tensor, coefficient: float
+        ) -> tuple[Tensor, Tensor]:
+            spare = before.clone() if before is dense else before  # the caller's columns stay
+            following = chebyshev_term(self.transition, spare, now)
+            tick()
+            return following, out.add_(following, alpha=coefficient)
 
-    def _next(self, before: Tensor, now: Tensor) -> Tensor:
-        """Overwrite `before` with the next Chebyshev term 2 T now − before."""
-        t = self.transition
-        if lacks_csr(now):
-            return scatter_product(t.pattern, t.values, now).mul_(2).sub_(before)
-        return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
+        return chebyshev_sum(self.coefficients, dense, torch.mul, step)
+
+
+def chebyshev_sum(
+    coefficients: Sequence[float],
+    x: Block,
+    start: Callable[[Block, float], Block],
+    step: Callable[[Block | None, Block, Block, float], tuple[Block, Block]],
+) -> Block:
+    """Return Σ_k c_k T_k x of Chebyshev's polynomials T_k in the transition matrix.
+
+    `start` gives c_0 x. `step` is given the two terms before (one at first), the sum so far and
+    c_k; it gives the term k and the new sum. So the blocks may lie anywhere.
+    """
+    out, now = start(x, coefficients[0]), x
+    before: Block | None = None
+    for coefficient in coefficients[1:]:
+        before, (now, out) = now, step(before, now, out, coefficient)
+    return out
+
+
+def chebyshev_term(t: SparseMatrix, before: Tensor | None, now: Tensor) -> Tensor:
+    """Overwrite `before` with the next term 2 T now − before; the first term is T now."""
+    if before is None:
+        return t.multiply(now)
+    if lacks_csr(now):
+        return scatter_product(t.pattern, t.values, now).mul_(2).sub_(before)
+    return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
 
 
 def transition(adjacency: Any, *, self_loops: bool) -> tuple[Any, Array]:

@@ -1,45 +1,73 @@
-"""What a run computes once from a graph: features as tensors, operators, and a source of views."""
+"""What a run computes once from a graph: features as tensors and operators."""
 
-from collections.abc import Callable
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
+from torch import Tensor
 
 from dgb.data.graph import Graph
-from dgb.recipe import Diffusion, Recipe
+from dgb.recipe import Diffusion, Recipe, Train
 from dgb.views.augment import Features
-from dgb.views.operators import make_diff, make_operators, row_normalise
+from dgb.views.columns import Store
+from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
 from dgb.views.product import Operator
 from dgb.views.sparse import sparse_matrix
-from dgb.views.view import SPARSE_COST, View, make_view, parse_view, propagates_first
+from dgb.views.view import SPARSE_COST, parse_view
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Normalised features and the operators that a recipe's views and embedding need."""
+    """Features and the operators that a recipe's views and embedding need."""
 
     x: Features  # [num_nodes, num_features]
     operators: dict[str, Operator]
+    device: torch.device  # where the networks are
+    row_scale: Tensor | None = None  # [num_nodes], what rows of x are multiplied by when used
+    store: Store | None = None  # of P X̃, where a step takes some rows of it
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and features."""
+        return self.x.shape[0], self.x.shape[1]
+
+
+def has_row_batches(recipe: Train, num_nodes: int) -> bool:
+    """Tell whether a step takes some rows of P X̃, not the whole graph."""
+    return 0 < recipe.batch_size < num_nodes
 
 
 def make_inputs(
-    graph: Graph, recipe: Recipe, device: torch.device, *, is_trained: bool = False
+    graph: Graph,
+    recipe: Recipe,
+    device: torch.device,
+    *,
+    is_trained: bool = False,
+    scratch: Path | None = None,
 ) -> Inputs:
     """Normalise the features once, before any dropout, and make the operators.
 
-    Those of the recipe's views are left out for an encoder that is trained already.
+    Those of the recipe's views are left out for an encoder that is trained already. With a folder
+    `scratch`, features stay where the graph has them, and row batches are kept in files there.
     """
     needed = set(recipe.embed.operator.split("+"))
     if not is_trained:
         needed |= {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
-    operators = make_operators(graph.adjacency, recipe.diffusion, needed, device)
+    place = torch.device("cpu") if scratch else device
+    operators = make_operators(graph.adjacency, recipe.diffusion, needed, place)
     if recipe.embed.smooth:
         smooth = Diffusion(alpha=recipe.embed.smooth, self_loops=True)
-        operators["smooth"] = make_diff(graph.adjacency, smooth).to(device)
-    return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators)
+        operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
+    if not has_row_batches(recipe.train, graph.num_nodes):
+        return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators, device)
+    is_scaled = recipe.data.normalise == "row"
+    scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
+    store = Store(recipe.train.columns, scratch)
+    return Inputs(to_features(graph.x).to(place), operators, device, scale, store)
 
 
 def normalised_features(graph: Graph, recipe: Recipe) -> Any:
@@ -53,30 +81,7 @@ def to_features(x: Any) -> Features:
     nonzeros = x.nnz if sparse.issparse(x) else np.count_nonzero(x)
     if nonzeros * SPARSE_COST < size:
         return sparse_matrix(x)
-    return torch.from_numpy(np.array(x.toarray() if sparse.issparse(x) else x))
-
-
-def view_sampler(
-    inputs: Inputs, recipe: Recipe, generator: torch.Generator
-) -> Callable[[], tuple[View, View]]:
-    """Return a function that draws a fresh pair of views, each with its own masks."""
-    specs = [parse_view(recipe.view1), parse_view(recipe.view2)]
-    propagate = [propagates(inputs, recipe, spec.operator) for spec in specs]
-
-    def draw_views() -> tuple[View, View]:
-        view1, view2 = (
-            make_view(inputs.x, inputs.operators, spec, generator, propagate=first)
-            for spec, first in zip(specs, propagate, strict=True)
-        )
-        return view1, view2
-
-    return draw_views
-
-
-def propagates(inputs: Inputs, recipe: Recipe, operator: str) -> bool:
-    """Tell whether a view over this operator takes the order (P X̃) W."""
-    if recipe.train.order != "auto":
-        return recipe.train.order == "propagate"
-    if 0 < recipe.train.batch_size < inputs.x.shape[0]:  # row batches are slices of P X̃
-        return True
-    return propagates_first(inputs.x, inputs.operators[operator], recipe.encoder.width)
+    dense = x.toarray() if sparse.issparse(x) else x
+    with warnings.catch_warnings():  # a file that is mapped for reading: nothing writes to X
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(np.ascontiguousarray(dense))

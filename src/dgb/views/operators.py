@@ -74,11 +74,16 @@ def theta(recipe: DiffusionRecipe) -> Array:
 
 def row_normalise(x: Any) -> Any:
     """Divide every feature row by the sum of its sizes; a row of zeros stays as it is."""
-    total = np.asarray(abs(x).astype(np.float64).sum(axis=1)).reshape(-1)
-    factor = (1 / np.where(total > 0, total, 1)).astype(np.float32)
+    factor = row_factors(x)
     if sparse.issparse(x):
         return sparse.csr_array(sparse.dia_array((factor[None], [0]), shape=(len(factor),) * 2) @ x)
     return x * factor[:, None]
+
+
+def row_factors(x: Any) -> Array:
+    """Return what each row of features is multiplied by so that its sizes sum to one."""
+    total = np.asarray(abs(x).astype(np.float64).sum(axis=1)).reshape(-1)
+    return (1 / np.where(total > 0, total, 1)).astype(np.float32)
 
 
 def _typed(matrix: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:

@@ -5,13 +5,17 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from dgb.views.sparse import SparseMatrix
+from dgb.views.sparse import SparseMatrix, Tick, idle
 
 
 class Operator(Protocol):
     """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
 
-    def multiply(self, dense: Tensor) -> Tensor:
+    @property
+    def hops(self) -> int:
+        """Passes over the edges that one product takes."""
+
+    def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return the product with a block of columns."""
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:

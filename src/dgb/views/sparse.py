@@ -1,5 +1,6 @@
 """A sparse matrix that multiplies blocks of columns, and so does its transpose."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,12 @@ from scipy import sparse
 from torch import Tensor
 
 from dgb.views.pattern import Pattern, count_before, csr_product, lacks_csr, scatter_product
+
+Tick = Callable[[], object]  # is called after each hop, for a bar
+
+
+def idle() -> None:
+    """Do nothing after a hop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +33,11 @@ class SparseMatrix:
         """Rows and columns."""
         return self.pattern.shape
 
+    @property
+    def device(self) -> torch.device:
+        """Where the matrix lies."""
+        return self.values.device
+
     @cached_property
     def csr(self) -> Tensor:
         """The matrix as torch's CSR tensor."""
@@ -36,11 +48,19 @@ class SparseMatrix:
         """The transpose as torch's CSR tensor."""
         return self.csr if self.order is None else self.transposed.csr(self.values[self.order])
 
-    def multiply(self, dense: Tensor) -> Tensor:
+    @property
+    def hops(self) -> int:
+        """Passes over the non-zeros that one product takes."""
+        return 1
+
+    def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return the product with a block of columns."""
         if lacks_csr(dense):
-            return scatter_product(self.pattern, self.values, dense)
-        return csr_product(self.csr, dense)
+            out = scatter_product(self.pattern, self.values, dense)
+        else:
+            out = csr_product(self.csr, dense)
+        tick()
+        return out
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:
         """Return the product of the transpose with a block of columns."""
@@ -76,6 +96,15 @@ class SparseMatrix:
         dense = self.values.new_zeros(self.shape)
         dense[self.pattern.row, self.pattern.col.long()] = self.values
         return dense
+
+    def write_columns(self, first: int, block: Tensor) -> None:
+        """Write the columns from `first` on into an ordinary tensor, as many as it has."""
+        start, stop = (int(self.transposed.crow[first + i]) for i in (0, block.shape[1]))
+        row = self.transposed.col[start:stop].long()
+        col = self.transposed.row[start:stop] - first
+        order = slice(start, stop) if self.order is None else self.order[start:stop]
+        block.zero_()
+        block[row, col] = self.values[order]
 
     def to(self, device: torch.device) -> "SparseMatrix":
         """Return the matrix on another device."""

@@ -1,6 +1,6 @@
 """A view: augmented features and the operator they travel over, as Table 3 writes it, "nfd+adj"."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dgb.errors import DGBError
 from dgb.recipe import View as ViewRecipe
-from dgb.views.augment import Features, node_dropout, node_feature_dropout
+from dgb.views.augment import Features, augment
 from dgb.views.diffusion import Diffusion
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
@@ -77,12 +77,31 @@ class View:
         x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
         return replace(self, propagated=self.operator.multiply(x))
 
-    def rows(self, index: Tensor | None) -> "View":
+    def rows(self, index: Tensor | None) -> "View | Rows":
         """Return a batch of rows of P X̃; None is the whole view."""
         if index is None:
             return self
         assert self.propagated is not None, "row batches need the propagate order"
-        return replace(self, propagated=self.propagated[index])
+        return Rows(self.propagated[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows of P X̃, from which one layer of an encoder is exact without the others."""
+
+    propagated: Tensor  # [rows, num_features]
+
+    def transform(self, weight: Tensor) -> Tensor:
+        """Return these rows of P X̃ W."""
+        return self.propagated @ weight
+
+    @property
+    def operator(self) -> Operator:
+        """Refuse a second layer."""
+        raise DGBError(
+            "row batches need encoder.layers=1: rows of P X̃ are independent of each other, "
+            "rows of a second layer are not"
+        )
 
 
 def make_view(
@@ -94,11 +113,7 @@ def make_view(
     propagate: bool = False,
 ) -> View:
     """Draw a view with new masks; `propagate` computes P X̃ at once, for (P X̃) W."""
-    drop: dict[str, Callable[[Features, float, torch.Generator], Features]]
-    drop = {"nfd": node_feature_dropout, "nd": node_dropout}
-    for name, drop_rate in spec.nodes:
-        x = drop[name](x, drop_rate, generator)
-    view = View(x, operators[spec.operator])
+    view = View(augment(x, spec.nodes, generator), operators[spec.operator])
     if propagate:
         return view.propagate()
     return view.compact() if spec.nodes else view
@@ -107,7 +122,7 @@ def make_view(
 def propagates_first(x: Features, operator: Operator, width: int) -> bool:
     """Tell whether (P X̃) W costs less than P (X̃ W) over an epoch of both networks."""
     num_nodes, num_features = x.shape
-    hop = _nonzeros(operator)
+    hop = _multiplications(operator)
     dense = PASSES * num_nodes * num_features * width
     if isinstance(x, SparseMatrix):
         features = PASSES * len(x.values) * width * SPARSE_COST
@@ -117,8 +132,8 @@ def propagates_first(x: Features, operator: Operator, width: int) -> bool:
     return hop * num_features * SPARSE_COST + dense < transform
 
 
-def _nonzeros(operator: Operator) -> int:
-    if isinstance(operator, Diffusion):
-        return operator.hops * len(operator.transition.values)
-    assert isinstance(operator, SparseMatrix)
-    return len(operator.values)
+def _multiplications(operator: Operator) -> int:
+    """Return how many multiplications a column takes."""
+    matrix = operator.transition if isinstance(operator, Diffusion) else operator
+    assert isinstance(matrix, SparseMatrix)
+    return operator.hops * len(matrix.values)

@@ -1,0 +1,60 @@
+"""Embedding some rows at a time, so that the result alone has a row for every node in memory."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from dgb.model.encoder import Encoder
+from dgb.model.layers import l2_normalise
+from dgb.recipe import Embed
+from dgb.views.columns import ColumnBlocks
+from dgb.views.inputs import Inputs
+from dgb.views.product import Operator
+from dgb.views.rows import fill, propagate
+from dgb.views.view import Rows
+
+AT_ONCE = 2**24  # numbers of the result that are computed at a time
+
+
+def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
+    """Return what `embed` returns; it lies in a file of this name where the inputs lie in files."""
+    assert inputs.store is not None
+    (num_nodes, num_features), width = inputs.shape, encoder.weights[0].shape[1]
+    shape = (num_nodes, width + num_features * recipe.features)
+    out = torch.from_numpy(inputs.store.make_array(name, shape)).zero_()
+    blocks = inputs.store.make_blocks("view1", inputs.shape, inputs.x.device)
+    for operator in recipe.operator.split("+"):
+        _fill_clean(blocks, inputs)
+        propagate(blocks, inputs.operators[operator])
+        for rows in _chunks(out):
+            batch = blocks.rows(rows.start, rows.stop).to(inputs.device)
+            out[rows, :width] += encoder(Rows(batch)).cpu()
+    if recipe.features:
+        _fill_clean(blocks, inputs)
+        for rows in _chunks(out):
+            out[rows, width:] = blocks.rows(rows.start, rows.stop).cpu()
+    if recipe.smooth:
+        _smooth(out, inputs.operators["smooth"], inputs)
+    if recipe.features:
+        for rows in _chunks(out):
+            out[rows] = torch.cat([l2_normalise(p) for p in out[rows].tensor_split([width], 1)], 1)
+    return out
+
+
+def _fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:
+    fill(blocks, inputs.x, inputs.row_scale, (), torch.Generator(inputs.x.device))
+
+
+def _smooth(out: Tensor, operator: Operator, inputs: Inputs) -> None:
+    assert inputs.store is not None
+    width = inputs.store.width(len(out))
+    for i in range(0, out.shape[1], width):
+        columns = out[:, i : i + width].contiguous().to(inputs.x.device)
+        out[:, i : i + width] = operator.multiply(columns).cpu()
+
+
+def _chunks(out: Tensor) -> Iterator[slice]:
+    step = AT_ONCE // out.shape[1] + 1
+    for start in range(0, len(out), step):
+        yield slice(start, start + step)

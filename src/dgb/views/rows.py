@@ -1,0 +1,94 @@
+"""Row batches of P X̃: exact, because a row of P X̃ W needs no other row.
+
+An epoch propagates each view once, some columns at a time, and leaves its rows in the order of the
+batches, so that a batch is a slice.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+import torch
+from torch import Tensor
+
+from dgb.progress import progress_bar
+from dgb.views.augment import Features, augment
+from dgb.views.columns import ColumnBlocks
+from dgb.views.product import Operator
+from dgb.views.sparse import SparseMatrix
+from dgb.views.view import Rows
+
+AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
+
+
+@dataclass(frozen=True, eq=False)
+class RowBatches:
+    """The batches of an epoch: P X̃ of both views, each with its rows in the epoch's order."""
+
+    views: tuple[ColumnBlocks, ColumnBlocks]
+    sizes: Sequence[int]  # rows of each batch
+    device: torch.device
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return len(self.sizes)
+
+    def __iter__(self) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the rows of both views, batch by batch."""
+        for start, stop in pairwise(accumulate(self.sizes, initial=0)):
+            first, second = (Rows(view.rows(start, stop).to(self.device)) for view in self.views)
+            yield first, second
+
+
+def batch_sizes(num_nodes: int, batch_size: int) -> list[int]:
+    """Return almost equal sizes of batches: BatchNorm needs more than one row in each."""
+    if not 0 < batch_size < num_nodes:
+        return [num_nodes]
+    count = min(math.ceil(num_nodes / batch_size), num_nodes // 2)
+    return [num_nodes // count + (i < num_nodes % count) for i in range(count)]
+
+
+def fill(
+    blocks: ColumnBlocks,
+    x: Features,
+    scale: Tensor | None,
+    nodes: Sequence[tuple[str, float]],
+    generator: torch.Generator,
+) -> None:
+    """Write X̃ into blocks; `scale` [num_nodes] is what rows of X are multiplied by before.
+
+    Numbers are drawn row by row, as for X in one piece, so that neither the size of a block nor
+    of what is augmented at a time changes a mask.
+    """
+    if isinstance(x, SparseMatrix):
+        x = x if scale is None else x.with_values(x.values * scale[x.pattern.row])
+        augmented = augment(x, nodes, generator)
+        assert isinstance(augmented, SparseMatrix)
+        for first, block in blocks.placed():
+            augmented.write_columns(first, block)
+        return
+    step = max(1, AT_ONCE // x.shape[1])
+    for turn, node in enumerate(nodes or [("in", 0.0)]):
+        for start in range(0, x.shape[0], step):
+            stop = min(start + step, x.shape[0])
+            rows = blocks.rows(start, stop) if turn else _scaled(x, scale, start, stop)
+            drawn = augment(rows, [node] if nodes else [], generator)
+            assert isinstance(drawn, Tensor)
+            blocks.write(start, drawn)
+
+
+def _scaled(x: Tensor, scale: Tensor | None, start: int, stop: int) -> Tensor:
+    return x[start:stop] if scale is None else x[start:stop] * scale[start:stop, None]
+
+
+def propagate(blocks: ColumnBlocks, operator: Operator, order: Tensor | None = None) -> None:
+    """Replace X̃ by P X̃, block by block; row i of the result is row `order[i]`."""
+    total = operator.hops * len(blocks.blocks)
+    with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
+        for block in blocks.blocks:
+            out = operator.multiply(block, bar.update)
+            if order is None:
+                block.copy_(out)
+            else:
+                torch.index_select(out, 0, order.to(out.device), out=block)
