@@ -20,6 +20,8 @@ NOT_IN_HASH = {
     "train": ("seed", "device", "threads", "checkpoint_every", "columns", "keep", "memory_gb"),
     "data": tuple(f.name for f in fields(Data) if f.name != "normalise"),
 }
+# Settings that came later, and what they were before: results of then keep their hash.
+LATER = {"train": {"bf16": False}}
 
 
 def recipe_names() -> list[str]:
@@ -79,6 +81,10 @@ def recipe_hash(recipe: Recipe) -> str:
     values = plain(recipe)
     for section, keys in NOT_IN_HASH.items():
         values[section] = {k: v for k, v in values[section].items() if k not in keys}
+    for section, later in LATER.items():
+        for key, default in later.items():
+            if values[section][key] == default:
+                del values[section][key]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -105,6 +105,9 @@ class Train:
     checkpoint_every: int = setting(25, "epochs between two checkpoints", low=1)
     seed: int = setting(0, "of weights, masks and batches", low=0, high=2**63 - 1)
     device: str = setting("auto", "where to train", among=("auto", "cpu", "cuda", "mps"))
+    bf16: bool = setting(
+        False, "dense products in bfloat16: faster on GPUs and CPUs that have it built in"
+    )
     threads: int = setting(0, "CPU threads; 0 leaves torch's choice", low=0, high=1024)
 
 

@@ -1,5 +1,6 @@
 """The machine a run happens on: device, threads, generators, memory and versions."""
 
+import os
 import platform
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import torch
 
 from dgb.errors import DGBError
 
+GROUP = Path("/sys/fs/cgroup")  # where Linux tells the limits of a container
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
 
 
@@ -100,6 +102,35 @@ def peak_mb() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def free_gb() -> float | None:
+    """Return the memory that a process can still take, in GB; None where it cannot be told."""
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():  # Linux
+        (line,) = [t for t in meminfo.read_text().splitlines() if t.startswith("MemAvailable:")]
+        return min(int(line.split()[1]) * 1024, _left_in_group()) / 1e9
+    if sys.platform == "darwin":  # what is free now cannot be asked simply: all but a quarter
+        return 0.75 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    return None
+
+
+def _left_in_group() -> float:
+    """Return the bytes that a container leaves to its processes."""
+    with suppress(OSError, ValueError):  # no limit is told as "max"
+        limit = int((GROUP / "memory.max").read_text())
+        stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
+        return limit - int(stat["anon"])
+    return float("inf")
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Tell whether a device computes in bfloat16 faster than in single precision."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    names = Path("/proc/cpuinfo")
+    text = names.read_text("utf-8") if names.exists() else ""
+    return any(word in text.split() for word in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def reset_peak() -> None:

@@ -1,5 +1,6 @@
 """One training: from a graph to embeddings, and to a run folder with its scores."""
 
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,19 +30,21 @@ from dgb.run.machine import (
     choose_device,
     generators,
     git_hash,
+    has_bf16,
     machine_kind,
     peak_mb,
     set_threads,
     versions,
 )
 from dgb.run.map import write_map
+from dgb.run.memory import SCRATCH, choose_scratch, estimate, limit_gb
 from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
 from dgb.views.inputs import Inputs, make_inputs, normalised_features
 from dgb.views.operators import theta
-from dgb.views.sampler import epoch_sampler
+from dgb.views.sampler import describe_path, epoch_sampler
 from dgb.views.view import parse_view
 
 
@@ -63,7 +66,7 @@ class Trained:
         for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
         encoder = Encoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
         encoder = encoder.to(self.encoder.weights[0].device)
-        return embed(encoder, self.inputs, self.recipe.embed).cpu().numpy()
+        return embed(encoder, self.inputs, self.recipe.embed, "untrained").cpu().numpy()
 
 
 def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Trained:
@@ -73,10 +76,23 @@ def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> T
     device = choose_device(recipe.train.device)
     for_weights, for_masks = generators(recipe.train.seed, device)
     start = time.perf_counter()
-    inputs = make_inputs(graph, recipe, device)
+    scratch = choose_scratch(graph, recipe, folder)
+    inputs = make_inputs(graph, recipe, device, scratch=scratch)
+    if folder:
+        _tell_path(graph, inputs, recipe)
     model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
     fit(model, epoch_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
     return Trained(model.encoder, inputs, recipe, time.perf_counter() - start)
+
+
+def _tell_path(graph: Graph, inputs: Inputs, recipe: Recipe) -> None:
+    is_on_disk = inputs.store is not None and inputs.store.folder is not None
+    needed = sum(estimate(graph, recipe, is_on_disk=is_on_disk).values())
+    limit = limit_gb(recipe)
+    free = "" if limit is None else f" of {limit:.1f}"
+    say(f"{describe_path(inputs, recipe)}; about {needed:.1f}{free} GB of memory")
+    if recipe.train.bf16 and not has_bf16(inputs.device):
+        say("warning: this device has no bfloat16 of its own; train.bf16=false is faster here")
 
 
 def check_recipe(recipe: Recipe) -> None:
@@ -119,7 +135,8 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
     scores |= systems | {"peak_mb": peak_mb()}
     write_map(folder, graph, z, names, split)
     files.write_json(folder / files.SCORES, scores)
-    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
+    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need these
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     return scores
 
 

@@ -28,8 +28,7 @@ def epoch_sampler(
     specs = parse_view(recipe.view1), parse_view(recipe.view2)
     if inputs.store is not None:
         return _row_sampler(inputs, recipe.train, specs, generator)
-    width = recipe.encoder.width
-    first = [is_propagated_first(inputs, spec, recipe.train.order, width) for spec in specs]
+    first = _propagate_first(inputs, recipe)
 
     def draw() -> Epoch:
         view1, view2 = (
@@ -60,8 +59,26 @@ def _row_sampler(
     return draw
 
 
-def is_propagated_first(inputs: Inputs, spec: ViewSpec, order: str, width: int) -> bool:
-    """Tell whether a view of the whole graph takes the order (P X̃) W."""
-    if order != "auto":
-        return order == "propagate"
-    return propagates_first(inputs.x, inputs.operators[spec.operator], width)
+def describe_path(inputs: Inputs, recipe: Recipe) -> str:
+    """Return in a line how the steps of a run are computed."""
+    if inputs.store is None:
+        first = _propagate_first(inputs, recipe)
+        one, two = ("(P X̃) W" if is_first else "P (X̃ W)" for is_first in first)
+        return f"the whole graph a step: {one} in view 1, {two} in view 2"
+    num_nodes, num_features = inputs.shape
+    sizes = batch_sizes(num_nodes, recipe.train.batch_size)
+    columns = min(num_features, inputs.store.width(num_nodes))
+    place = "on disk" if inputs.store.folder else "in memory"
+    return (
+        f"{len(sizes)} row batches of {max(sizes)} nodes an epoch: (P X̃) W kept {place}, "
+        f"{columns} columns at a time"
+    )
+
+
+def _propagate_first(inputs: Inputs, recipe: Recipe) -> list[bool]:
+    """Tell of each view of the whole graph whether it takes the order (P X̃) W."""
+    if recipe.train.order != "auto":
+        return [recipe.train.order == "propagate"] * 2
+    operators = (parse_view(view).operator for view in (recipe.view1, recipe.view2))
+    width = recipe.encoder.width
+    return [propagates_first(inputs.x, inputs.operators[name], width) for name in operators]
