@@ -17,12 +17,14 @@ from dgb.model.encoder import Encoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.recipe import View as ViewRecipe
+from dgb.views import view as view_module
+from dgb.views.augment import Features
 from dgb.views.inputs import make_inputs
 from dgb.views.operators import make_adj, row_normalise
 from dgb.views.pattern import scatter_product
-from dgb.views.product import product
+from dgb.views.product import product, times
 from dgb.views.sparse import SparseMatrix, sparse_matrix
-from dgb.views.view import make_view, parse_view
+from dgb.views.view import make_view, parse_view, transform_both
 from tests.conftest import draw_views
 
 CPU = torch.device("cpu")
@@ -152,3 +154,42 @@ def test_rows_are_normalised_by_the_sum_of_sizes() -> None:
     expected = np.array([[0.25, 0.75], [0, 0], [-0.5, 0.5]])
     np.testing.assert_allclose(row_normalise(x), expected)
     np.testing.assert_allclose(row_normalise(sparse.csr_array(x)).toarray(), expected)
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+@pytest.mark.parametrize("kinds", [("in+adj", "nd+diff"), ("nd+adj", "nd+nd+adj")])
+def test_views_parted_by_node_dropout_share_x_w(
+    blocks: Graph, is_sparse: bool, kinds: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = blocks if is_sparse else replace(blocks, x=blocks.x.toarray() + np.float32(0.1))
+    sets = [f"view{i}.augment={kind}" for i, kind in enumerate(kinds, start=1)]
+    sets += ["view1.nd_drop_rate=0.3", "view2.nd_drop_rate=0.1", "train.order=transform"]
+    recipe = load_recipe("default", sets)
+    views = draw_views(make_inputs(graph, recipe, CPU), recipe, torch.Generator().manual_seed(1))
+    weight = torch.randn(graph.num_features, 7, requires_grad=True)
+    products: list[Features] = []
+
+    def counted(x: Features, weight: torch.Tensor) -> torch.Tensor:
+        products.append(x)
+        return times(x, weight)
+
+    monkeypatch.setattr(view_module, "times", counted)
+    shared = transform_both(*views, weight)
+    assert len(products) == 1
+    apart = [view.transform(weight) for view in views]
+    for ours, exact in zip(shared, apart, strict=True):
+        torch.testing.assert_close(ours, exact, atol=1e-5, rtol=1e-4)
+        gradients = [
+            torch.autograd.grad(out.square().sum(), weight, retain_graph=True)
+            for out in (ours, exact)
+        ]
+        torch.testing.assert_close(*gradients, atol=1e-4, rtol=1e-4)
+
+
+def test_views_that_drop_features_or_most_nodes_share_nothing(blocks: Graph) -> None:
+    for kinds in (("nfd+adj", "nd+diff"), ("nd+adj", "nd+diff")):
+        sets = [f"view{i}.augment={kind}" for i, kind in enumerate(kinds, start=1)]
+        recipe = load_recipe("default", [*sets, "view1.nd_drop_rate=0.7"])
+        generator = torch.Generator().manual_seed(1)
+        views = draw_views(make_inputs(blocks, recipe, CPU), recipe, generator)
+        assert not view_module._sharing_pays(*views)

@@ -21,6 +21,10 @@ class Outputs(NamedTuple):
     projection1: Tensor  # of the target network, without gradient
     projection2: Tensor
 
+    def float(self) -> "Outputs":
+        """Return them in single precision, as the loss wants them."""
+        return Outputs(*(tensor.float() for tensor in self))
+
 
 class Bootstrap(nn.Module):
     """Online network θ (encoder, projector, predictor), target network ξ (encoder, projector)."""
@@ -43,18 +47,16 @@ class Bootstrap(nn.Module):
 
     def forward(self, view1: View | Rows, view2: View | Rows) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
-        representation1 = self.encoder(view1)
-        prediction1 = predict(self.projector, self.predictor, representation1)
-        prediction2 = predict(self.projector, self.predictor, self.encoder(view2))
+        h1, h2 = self.encoder.encode_both(view1, view2)
+        prediction1, prediction2 = (predict(self.projector, self.predictor, h) for h in (h1, h2))
         with torch.no_grad():
-            projection1 = self.target_projector(self.target_encoder(view1))
-            projection2 = self.target_projector(self.target_encoder(view2))
-        return Outputs(representation1, prediction1, prediction2, projection1, projection2)
+            targets = self.target_encoder.encode_both(view1, view2)
+            projection1, projection2 = (self.target_projector(h) for h in targets)
+        return Outputs(h1, prediction1, prediction2, projection1, projection2)
 
     @torch.no_grad()
     def update_target(self, decay: float) -> None:
         """Move the target towards the online network: ξ ← p ξ + (1 − p) θ, Eq. 7."""
-        pairs = ((self.target_encoder, self.encoder), (self.target_projector, self.projector))
-        for target, online in pairs:
-            for xi, theta in zip(target.parameters(), online.parameters(), strict=True):
-                xi.lerp_(theta, 1 - decay)
+        xi: list[Tensor] = [*self.target_encoder.parameters(), *self.target_projector.parameters()]
+        theta: list[Tensor] = [*self.encoder.parameters(), *self.projector.parameters()]
+        torch._foreach_lerp_(xi, theta, 1 - decay)  # all in place, in one call

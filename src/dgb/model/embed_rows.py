@@ -22,14 +22,15 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
     assert inputs.store is not None
     (num_nodes, num_features), width = inputs.shape, encoder.weights[0].shape[1]
     shape = (num_nodes, width + num_features * recipe.features)
-    out = torch.from_numpy(inputs.store.make_array(name, shape)).zero_()
+    out = torch.from_numpy(inputs.store.make_array(name, shape))
     blocks = inputs.store.make_blocks("view1", inputs.shape, inputs.x.device)
-    for operator in recipe.operator.split("+"):
+    for turn, operator in enumerate(recipe.operator.split("+")):
         _fill_clean(blocks, inputs)
         propagate(blocks, inputs.operators[operator])
         for rows in _chunks(out):
             batch = blocks.rows(rows.start, rows.stop).to(inputs.device)
-            out[rows, :width] += encoder(Rows(batch)).cpu()
+            h = encoder(Rows(batch)).cpu()
+            out[rows, :width] = out[rows, :width] + h if turn else h
     if recipe.features:
         _fill_clean(blocks, inputs)
         for rows in _chunks(out):

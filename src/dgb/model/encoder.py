@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from dgb.model.layers import activation, glorot
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.views.product import product
-from dgb.views.view import Rows, View
+from dgb.views.view import Rows, View, transform_both
 
 
 class Encoder(nn.Module):
@@ -26,7 +26,15 @@ class Encoder(nn.Module):
 
     def forward(self, view: View | Rows) -> Tensor:
         """Return the representations H, [num_nodes, width]."""
-        h: Tensor = self.activations[0](view.transform(self.weights[0]))
+        return self._finish(view, view.transform(self.weights[0]))
+
+    def encode_both(self, view1: View | Rows, view2: View | Rows) -> tuple[Tensor, Tensor]:
+        """Return H of two views; they share X W where they part after it."""
+        first, second = transform_both(view1, view2, self.weights[0])
+        return self._finish(view1, first), self._finish(view2, second)
+
+    def _finish(self, view: View | Rows, transformed: Tensor) -> Tensor:
+        h: Tensor = self.activations[0](transformed)
         for weight, sigma in zip(self.weights[1:], self.activations[1:], strict=True):
             h = sigma(product(view.operator, h @ weight))
         return h

@@ -83,8 +83,9 @@ def train_epoch(
     total = 0.0
     with progress_bar(steps, "steps", unit="step", delay=2) as bar:
         for view1, view2 in bar:
-            outputs = state.model(view1, view2)
-            value = loss(outputs)
+            with torch.autocast(state.generator.device.type, torch.bfloat16, enabled=recipe.bf16):
+                outputs = state.model(view1, view2)
+            value = loss(outputs.float())
             state.optimizer.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
             state.optimizer.step()

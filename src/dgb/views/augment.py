@@ -23,10 +23,22 @@ def augment(
 
 def node_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:
     """Zero whole rows with probability `drop_rate` and rescale the others by 1 / (1 − δ), Eq. 2."""
-    keep = _bernoulli(x.shape[0], drop_rate, generator).to(x.device)
+    return scale_rows(x, node_factors(x, [drop_rate], generator))
+
+
+def node_factors(x: Features, drop_rates: Iterable[float], generator: torch.Generator) -> Tensor:
+    """Return what node dropout multiplies the rows by, [num_nodes, 1], once or several times."""
+    keep = torch.ones(x.shape[0], device=x.device)
+    for drop_rate in drop_rates:
+        keep *= _bernoulli(len(keep), drop_rate, generator).to(x.device)
+    return keep[:, None]
+
+
+def scale_rows(x: Features, factors: Tensor) -> Features:
+    """Return the rows of X times their factors, [num_nodes, 1]."""
     if isinstance(x, SparseMatrix):
-        return x.with_values(x.values * keep[x.pattern.row])
-    return x * keep[:, None]
+        return x.with_values(x.values * factors[:, 0][x.pattern.row])
+    return x * factors
 
 
 def node_feature_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:

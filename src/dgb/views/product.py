@@ -26,7 +26,8 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, operator: Operator, dense: Tensor) -> Tensor:
         ctx.operator = operator
-        return operator.multiply(dense)
+        with torch.autocast(dense.device.type, enabled=False):  # sparse products know no bfloat16
+            return operator.multiply(dense.float() if dense.dtype == torch.bfloat16 else dense)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:

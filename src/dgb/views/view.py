@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dgb.errors import DGBError
 from dgb.recipe import View as ViewRecipe
-from dgb.views.augment import Features, augment
+from dgb.views.augment import Features, augment, node_factors, scale_rows
 from dgb.views.diffusion import Diffusion
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
@@ -46,16 +46,22 @@ def parse_view(recipe: ViewRecipe) -> ViewSpec:
 class View:
     """One view of the graph; `propagated` holds P X̃ where that is the cheaper order."""
 
-    x: Features  # [num_nodes, num_features]
+    x: Features  # [num_nodes, num_features], X̃
     operator: Operator
     propagated: Tensor | None = None  # [num_nodes, num_features]
     reach: Operator | None = None  # the operator without the columns that meet empty rows of X̃
+    # X and the factors [num_nodes, 1] of its rows, where node dropout alone made X̃
+    undropped: tuple[Features, Tensor] | None = None
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
         if self.propagated is not None:
             return self.propagated @ weight
-        return product(self.reach or self.operator, times(self.x, weight))
+        return self.carry(times(self.x, weight))
+
+    def carry(self, columns: Tensor) -> Tensor:
+        """Return P times columns that have a row of zeros where X̃ has one."""
+        return product(self.reach or self.operator, columns)
 
     def compact(self) -> "View":
         """Return the view without the zeros that dropout left, which products would multiply."""
@@ -113,10 +119,35 @@ def make_view(
     propagate: bool = False,
 ) -> View:
     """Draw a view with new masks; `propagate` computes P X̃ at once, for (P X̃) W."""
-    view = View(augment(x, spec.nodes, generator), operators[spec.operator])
-    if propagate:
-        return view.propagate()
+    is_dropped_by_node = all(name == "nd" for name, _ in spec.nodes)
+    if propagate or not is_dropped_by_node:
+        view = View(augment(x, spec.nodes, generator), operators[spec.operator])
+        return view.propagate() if propagate else view.compact()
+    keep = node_factors(x, [drop_rate for _, drop_rate in spec.nodes], generator)
+    view = View(scale_rows(x, keep), operators[spec.operator], undropped=(x, keep))
     return view.compact() if spec.nodes else view
+
+
+def transform_both(view1: View | Rows, view2: View | Rows, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return P X̃ W of two views; where node dropout alone parts them, X W is taken once."""
+    if not (isinstance(view1, View) and isinstance(view2, View) and _sharing_pays(view1, view2)):
+        return view1.transform(weight), view2.transform(weight)
+    assert view1.undropped is not None and view2.undropped is not None
+    x, _ = view1.undropped
+    xw = times(x, weight)
+    return view1.carry(xw * view1.undropped[1]), view2.carry(xw * view2.undropped[1])
+
+
+def _sharing_pays(view1: View, view2: View) -> bool:
+    """Tell whether X W costs less than X̃ W of both views, which sparse features make shorter."""
+    if view1.undropped is None or view2.undropped is None:
+        return False
+    x, other = view1.undropped[0], view2.undropped[0]
+    if not isinstance(x, SparseMatrix):
+        return x is other
+    parts = [view.x for view in (view1, view2)]
+    kept = sum(len(part.values) for part in parts if isinstance(part, SparseMatrix))
+    return x is other and kept > len(x.values)
 
 
 def propagates_first(x: Features, operator: Operator, width: int) -> bool:
