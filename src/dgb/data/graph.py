@@ -8,10 +8,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dgb.data.encoding import Encoding
+from dgb.data.parts import are_finite, row_parts
+from dgb.data.symmetric import symmetric
 from dgb.errors import DGBError
+from dgb.progress import progress_bar
 
 Array = NDArray[Any]
-Features = Any  # numpy array or scipy.sparse.csr_array, float32 [num_nodes, num_features]
+# numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,
+# float32 [num_nodes, num_features]
+Features = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,33 +107,11 @@ def undirected(edges: Any) -> Any:
     edges = sparse.coo_array(edges)
     if edges.shape[0] != edges.shape[1]:
         raise DGBError(f"the adjacency must be square, not {edges.shape[0]} × {edges.shape[1]}")
-    weight = edges.data.astype(np.float32)
-    if not np.isfinite(weight).all() or (weight < 0).any():
+    is_bit = edges.dtype.kind == "b"
+    weight = edges.data if is_bit else edges.data.astype(np.float32, copy=False)
+    if not are_finite(weight) or (len(weight) and weight.min() < 0):
         raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
-    keep = (edges.coords[0] != edges.coords[1]) & (weight > 0)
-    row, col, weight = edges.coords[0][keep], edges.coords[1][keep], weight[keep]
-    row, col = np.concatenate([row, col]), np.concatenate([col, row])
-    return _compact(_one_per_pair(row, col, np.concatenate([weight, weight]), edges.shape))
-
-
-def _one_per_pair(row: Array, col: Array, weight: Array, shape: tuple[int, int]) -> Any:
-    added = sparse.csr_array((weight, (row, col)), shape=shape)
-    if added.nnz == len(row):  # every pair once
-        return added
-    if np.ptp(weight) == 0:  # then the largest is known, without the sort that takes most time
-        added.data[:] = weight[0]
-        return added
-    row, col, weight = _largest_per_pair(row, col, weight)
-    return sparse.csr_array((weight, (row, col)), shape=shape)
-
-
-def _largest_per_pair(row: Array, col: Array, weight: Array) -> tuple[Array, Array, Array]:
-    order = np.lexsort((col, row))
-    row, col, weight = row[order], col[order], weight[order]
-    is_first = np.ones(len(row), dtype=bool)
-    is_first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
-    starts = np.flatnonzero(is_first)
-    return row[starts], col[starts], np.maximum.reduceat(weight, starts)
+    return _compact(symmetric(edges, weight))
 
 
 def _checked_labels(labels: Array) -> Array:
@@ -155,15 +138,26 @@ def _checked_features(x: Any) -> Features:
     x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
     if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
         raise DGBError(f"features must be a table of at least 2 nodes × 1 column, not {x.shape}")
-    values = x.data if sparse.issparse(x) else x
-    if not np.isfinite(values).all():
+    if not _holds_numbers(x.data if sparse.issparse(x) else x):
         raise DGBError("features hold NaN or infinite values; replace them before training")
     return _compact(x) if sparse.issparse(x) else x
+
+
+def _holds_numbers(values: Array) -> bool:
+    width = values.size // max(len(values), 1)
+    with progress_bar(
+        None, "features", unit="B", total=values.nbytes, unit_scale=True, delay=1
+    ) as bar:
+        for part in row_parts(len(values), width):
+            if not are_finite(values[part]):
+                return False
+            bar.update(values[part].nbytes)
+    return True
 
 
 def _compact(matrix: Any) -> Any:
     """Return CSR with sorted rows, each place once, and 32-bit places where they suffice."""
     matrix.sum_duplicates()
     index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
-    places = (matrix.indices.astype(index), matrix.indptr.astype(index))
+    places = (part.astype(index, copy=False) for part in (matrix.indices, matrix.indptr))
     return sparse.csr_array((matrix.data, *places), shape=matrix.shape)

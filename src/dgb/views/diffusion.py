@@ -21,6 +21,7 @@ from scipy import fft, sparse
 from torch import Tensor
 
 from dgb.data.graph import Array
+from dgb.data.parts import nonzero_parts
 from dgb.errors import DGBError
 from dgb.views.pattern import lacks_csr, scatter_product
 from dgb.views.sparse import SparseMatrix, Tick, idle
@@ -144,15 +145,44 @@ def chebyshev_term(t: SparseMatrix, before: Tensor | None, now: Tensor) -> Tenso
     return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
 
 
-def transition(adjacency: Any, *, self_loops: bool) -> tuple[Any, Array]:
-    """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1."""
-    adjacency = adjacency.astype(np.float64)
+def transition(
+    adjacency: Any, *, self_loops: bool, dtype: type[np.floating[Any]] = np.float64
+) -> tuple[Any, Array]:
+    """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1.
+
+    Computed in float64, some rows at a time, and kept as `dtype`. The places of the non-zeros may
+    be those of `adjacency` itself, not a copy.
+    """
+    rows = _canonical(adjacency)
     if self_loops:
-        adjacency = adjacency + sparse.eye_array(adjacency.shape[0], format="csr")
-    degree = np.asarray(adjacency.sum(axis=1)).ravel()
+        rows = rows + sparse.eye_array(rows.shape[0], dtype=rows.dtype, format="csr")
+    parts = nonzero_parts(rows.indptr)
+    degree = np.concatenate([_row_sums(rows, part) for part in parts])
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
-    inverse = sparse.dia_array((1 / root[None], [0]), shape=adjacency.shape)
-    return sparse.csr_array(inverse @ adjacency @ inverse), root
+    values, inverse = np.empty(rows.nnz, dtype), 1 / root
+    for part in parts:
+        starts = rows.indptr[part.start : part.stop + 1]
+        here = slice(starts[0], starts[-1])
+        by_row = np.repeat(inverse[part], np.diff(starts)) * rows.data[here]
+        values[here] = by_row * inverse[rows.indices[here]]
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), root
+
+
+def _canonical(adjacency: Any) -> Any:
+    is_float = adjacency.dtype in (np.float32, np.float64)
+    rows = sparse.csr_array(adjacency if is_float else adjacency.astype(np.float64))
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _row_sums(rows: Any, part: slice) -> Array:
+    starts = rows.indptr[part.start : part.stop + 1]
+    here = slice(starts[0], starts[-1])
+    block = (rows.data[here].astype(np.float64), rows.indices[here], starts - starts[0])
+    shape = (part.stop - part.start, rows.shape[1])
+    return np.asarray(sparse.csr_array(block, shape=shape).sum(axis=1)).ravel()
 
 
 def check_theta(theta: Array) -> None:

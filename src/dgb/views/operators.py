@@ -7,6 +7,7 @@ import torch
 from scipy import sparse
 
 from dgb.data.graph import Array
+from dgb.data.parts import row_parts
 from dgb.progress import progress_bar
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views.diffusion import (
@@ -20,6 +21,8 @@ from dgb.views.diffusion import (
 from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.sparsify import sparsify
+
+_FLOATS = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 def make_operators(
@@ -36,19 +39,19 @@ def make_operators(
 
 def make_adj(adjacency: Any, dtype: torch.dtype = torch.float32) -> SparseMatrix:
     """Return D̃^-½ (A + I) D̃^-½ of Eq. 1."""
-    normalised, _ = transition(adjacency, self_loops=True)
-    return _typed(sparse_matrix(normalised, is_symmetric=True), dtype)
+    normalised, _ = transition(adjacency, self_loops=True, dtype=_FLOATS[dtype])
+    return sparse_matrix(normalised, is_symmetric=True)
 
 
 def make_diff(
     adjacency: Any, recipe: DiffusionRecipe, dtype: torch.dtype = torch.float32
 ) -> Diffusion | SparseMatrix:
     """Return S of Eq. 4: matrix-free, or explicit where top_k or threshold ask for it."""
-    t_sym, root = transition(adjacency, self_loops=recipe.self_loops)
+    t_sym, root = transition(adjacency, self_loops=recipe.self_loops, dtype=_FLOATS[dtype])
     coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
     # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.
     scale = None if recipe.kernel == "ppr" else torch.from_numpy(root)[:, None].to(dtype)
-    t = _typed(sparse_matrix(t_sym, is_symmetric=True), dtype)
+    t = sparse_matrix(t_sym, is_symmetric=True)
     diffusion = Diffusion(t, tuple(coefficients.tolist()), scale)
     if not recipe.top_k and not recipe.threshold:
         return diffusion
@@ -72,19 +75,18 @@ def theta(recipe: DiffusionRecipe) -> Array:
     return coefficients
 
 
+def row_factors(x: Any) -> Array:
+    """Return what `row_normalise` multiplies every feature row by, float32 [num_nodes]."""
+    factors = np.empty(x.shape[0], np.float32)
+    for part in row_parts(*x.shape):
+        total = np.asarray(abs(x[part]).astype(np.float64).sum(axis=1)).reshape(-1)
+        factors[part] = 1 / np.where(total > 0, total, 1)
+    return factors
+
+
 def row_normalise(x: Any) -> Any:
     """Divide every feature row by the sum of its sizes; a row of zeros stays as it is."""
     factor = row_factors(x)
     if sparse.issparse(x):
         return sparse.csr_array(sparse.dia_array((factor[None], [0]), shape=(len(factor),) * 2) @ x)
     return x * factor[:, None]
-
-
-def row_factors(x: Any) -> Array:
-    """Return what each row of features is multiplied by so that its sizes sum to one."""
-    total = np.asarray(abs(x).astype(np.float64).sum(axis=1)).reshape(-1)
-    return (1 / np.where(total > 0, total, 1)).astype(np.float32)
-
-
-def _typed(matrix: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
-    return matrix.with_values(matrix.values.to(dtype))

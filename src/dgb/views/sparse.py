@@ -10,6 +10,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from dgb.data.graph import Array
 from dgb.views.pattern import Pattern, count_before, csr_product, lacks_csr, scatter_product
 
 Tick = Callable[[], object]  # is called after each hop, for a bar
@@ -114,23 +115,28 @@ class SparseMatrix:
 
 
 def sparse_matrix(matrix: Any, *, is_symmetric: bool = False) -> SparseMatrix:
-    """Return a scipy sparse matrix in the form that views multiply with."""
+    """Return a scipy sparse matrix as views multiply with it; arrays may be shared."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     pattern = _pattern(matrix)
-    values = torch.from_numpy(np.array(matrix.data))
+    values = _tensor(matrix.data)
     if is_symmetric:
         return SparseMatrix(pattern, pattern, None, values)
     numbered = sparse.csr_array(
         (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
     )
     transposed = sparse.csr_array(numbered.T)
-    order = torch.from_numpy(np.array(transposed.data)).to(pattern.col.dtype)
+    order = _tensor(transposed.data).to(pattern.col.dtype)
     return SparseMatrix(pattern, _pattern(transposed), order, values)
 
 
 def _pattern(matrix: Any) -> Pattern:
     # 32-bit places halve the traffic of a product; MKL takes them as they are.
     index = torch.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else torch.int64
-    crow, col = (torch.from_numpy(np.array(a)).to(index) for a in (matrix.indptr, matrix.indices))
+    crow, col = (_tensor(places).to(index) for places in (matrix.indptr, matrix.indices))
     return Pattern(crow, col, (int(matrix.shape[0]), int(matrix.shape[1])))
+
+
+def _tensor(values: Array) -> Tensor:
+    # A copy only of what torch would warn of: arrays that must not be written to.
+    return torch.from_numpy(np.require(values, requirements="W"))

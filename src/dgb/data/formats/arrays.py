@@ -51,12 +51,13 @@ def edge_matrix(edge_index: Array, num_nodes: int, edge_weight: Array | None = N
         f"`edge_index` must be integers of shape [2, num_edges], not {edge_index.shape}",
     )
     refuse_unless(
-        bool(((edge_index >= 0) & (edge_index < num_nodes)).all()),
+        edge_index.size == 0 or bool(edge_index.min() >= 0 and edge_index.max() < num_nodes),
         f"`edge_index` names nodes outside 0 … {num_nodes - 1}, the rows of the features",
     )
-    weight = np.ones(edge_index.shape[1], np.float32) if edge_weight is None else edge_weight
+    # A bit for each edge where all weigh the same; scipy takes 32-bit positions as they are.
+    weight = np.ones(edge_index.shape[1], bool) if edge_weight is None else edge_weight
     refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` needs one value per edge")
-    row, col = edge_index.astype(np.int64)
+    row, col = edge_index
     return sparse.coo_array((weight, (row, col)), shape=(num_nodes, num_nodes))
 
 

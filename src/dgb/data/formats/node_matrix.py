@@ -26,9 +26,9 @@ def node_matrix(path: Path) -> Features:
 
 
 def read_npy(path: Path) -> Array:
-    """Read an array that holds no Python objects."""
+    """Open an array that holds no Python objects; it stays in its file until it is used."""
     try:
-        return np.asarray(np.load(path, allow_pickle=False))
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except FileNotFoundError:
         raise DGBError(f"{path}: no such file; give the path of a .npy file") from None
     except (OSError, ValueError, EOFError, MemoryError):
