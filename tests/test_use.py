@@ -266,3 +266,26 @@ def test_options_may_stand_between_a_run_and_its_nodes(
     with pytest.raises(SystemExit):
         main(["neighbors", str(run), "paper-4", "--loud"])
     assert "unrecognized arguments: --loud" in capsys.readouterr().err
+
+
+def test_embeddings_are_written_and_read_in_parts_also_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    np.save(tmp_path / "z.npy", z)
+    monkeypatch.setattr("dgb.data.parts.NUMBERS", 4 * 16)
+    for rows in (np.load(tmp_path / "z.npy", mmap_mode="r"), z.astype(np.float64), z[:, ::-1]):
+        write_embeddings(tmp_path / "z.parquet", np.arange(50) * 3, rows)
+        ids, again = read_embeddings(tmp_path / "z.parquet")
+        assert ids.tolist() == list(range(0, 150, 3)) and again.dtype == np.float32
+        np.testing.assert_array_equal(again, rows)
+    assert parquet.ParquetFile(tmp_path / "z.parquet").num_row_groups == 4
+
+
+def test_lists_of_other_lengths_are_told_wherever_they_stand(tmp_path: Path) -> None:
+    lists = [[1.0, 2.0]] * 5 + [[1.0, 2.0, 3.0], [1.0]] + [[1.0, 2.0]] * 5
+    table = pa.table({"node_id": list(range(12)), "embedding": lists})
+    for size in (1, 3, 12):
+        parquet.write_table(table, tmp_path / "z.parquet", row_group_size=size)
+        with pytest.raises(DGBError, match="is no file of embeddings"):
+            read_embeddings(tmp_path / "z.parquet")

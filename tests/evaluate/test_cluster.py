@@ -1,5 +1,7 @@
 """The number of clusters, chosen without labels, and what k-means does on many rows."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,17 @@ def test_the_most_central_row_is_the_middle_of_its_cluster() -> None:
 def test_labels_of_large_numbers_need_no_matrix_of_their_size() -> None:
     clusters = np.array([0, 0, 1, 1, 2])
     assert matched_accuracy(clusters, np.array([7, 7, 10**9, 10**9, 7])) == 0.8
+
+
+def test_of_very_many_rows_k_means_learns_from_a_sample_and_places_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    names = rng.integers(3, size=3000)
+    z = (5 * np.eye(3)[names] + 0.1 * rng.normal(size=(3000, 3))).astype(np.float32)
+    np.save(tmp_path / "z.npy", z)
+    monkeypatch.setattr("dgb.evaluate.cluster.WHOLE_NODES", 100)
+    monkeypatch.setattr("dgb.evaluate.cluster.LEARNT_NODES", 200)
+    monkeypatch.setattr("dgb.data.parts.NUMBERS", 3 * 700)
+    found = cluster(np.load(tmp_path / "z.npy", mmap_mode="r"), 3, seed=0)
+    assert found.shape == (3000,) and matched_accuracy(found, names) == 1

@@ -1,16 +1,20 @@
 """Probe and clustering: right answers, and no way for test labels to reach a choice."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from dgb.data import parts
 from dgb.data.graph import Array, Graph, Split
 from dgb.errors import DGBError
-from dgb.evaluate import probe
+from dgb.evaluate import sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
-from dgb.evaluate.probe import choose_classifier, linear_probe, scaled
+from dgb.evaluate.probe import choose_classifier, linear_probe
+from dgb.evaluate.scaled_rows import Nodes, Scaling, learn_scaling
 from dgb.evaluate.scores import choose_split, why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks
@@ -51,7 +55,7 @@ def test_test_labels_cannot_change_what_is_chosen() -> None:
     assert (shuffled != graph.labels).any()
     one = choose_classifier(z, graph.labels, split, Probe())
     other = choose_classifier(z, shuffled, split, Probe())
-    assert (one.normalise, one.weight_decay) == (other.normalise, other.weight_decay)
+    assert (one.scaling, one.weight_decay) == (other.scaling, other.weight_decay)
     np.testing.assert_array_equal(one.model.coef_, other.model.coef_)
     honest, cheated = (linear_probe(z, y, split) for y in (graph.labels, shuffled))
     assert honest.validation == cheated.validation
@@ -180,13 +184,71 @@ def test_rows_are_scaled_once_for_all_weight_decays(
     blocks: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert blocks.labels is not None
-    asked: list[str] = []
+    asked: list[tuple[str, int]] = []
+    rows = Scaling.rows
 
-    def counting(z: Array, form: str) -> Any:
-        asked.append(form)
-        return scaled(z, form)
+    def counting(scaling: Scaling, z: Array, nodes: Nodes) -> Any:
+        asked.append((scaling.form, len(z[nodes])))
+        return rows(scaling, z, nodes)
 
-    monkeypatch.setattr(probe, "scaled", counting)
+    monkeypatch.setattr(Scaling, "rows", counting)
     recipe = Probe(normalise="auto", weight_decays=(0.1, 0.01, 0.001))
     choose_classifier(noisy(blocks, 1.0), blocks.labels, blocks.splits[0], recipe)
-    assert asked == ["none", "l2"]
+    assert asked == [("none", 30), ("none", 30), ("l2", 30), ("l2", 30)]  # train, validation
+
+
+@pytest.mark.parametrize("form", ["none", "l2"])
+@pytest.mark.parametrize("kind", ["linear", "dgi"])
+def test_scores_are_the_same_in_parts_and_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, form: str
+) -> None:
+    graph, recipe = make_blocks(300), Probe(kind=kind, normalise=form)
+    assert graph.labels is not None
+    z, split = noisy(graph, 2.0).astype(np.float32), graph.splits[0]
+    np.save(tmp_path / "z.npy", z)
+    whole = linear_probe(z, graph.labels, split, recipe)
+    monkeypatch.setattr(parts, "NUMBERS", 16 * 7)
+    in_file = np.load(tmp_path / "z.npy", mmap_mode="r")
+    for rows in (z, in_file):
+        again = linear_probe(rows, graph.labels, split, recipe)
+        assert again == whole
+        if whole.predicted is not None:
+            np.testing.assert_array_equal(again.predicted, whole.predicted)
+    np.testing.assert_array_equal(in_file, z)
+
+
+def test_lengths_are_those_of_all_rows_whatever_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    z = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
+    z[20:] *= 9
+    expected = float(np.mean(np.linalg.norm(z, axis=1)))
+    monkeypatch.setattr(parts, "NUMBERS", 15)
+    assert learn_scaling(z, "none").length == expected
+    assert learn_scaling(sparse.csr_array(z), "none").length == pytest.approx(expected)
+    np.testing.assert_array_equal(
+        learn_scaling(z, "none").rows(z, np.array([3])), z[[3]] / expected
+    )
+    assert learn_scaling(np.zeros((4, 2)), "none").rows(np.zeros((4, 2)), slice(0, 2)).sum() == 0
+
+
+def test_of_very_many_nodes_a_sample_is_learnt_from_that_loses_no_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    labels = np.zeros(1000, np.int64)
+    labels[::2], labels[777] = 1, 2  # one node of a class of its own
+    split = Split(np.arange(100, 1000), np.arange(50, 100), np.arange(50))
+    assert sample.sample_split(split, labels).train is split.train
+    monkeypatch.setattr(sample, "MOST", 60)
+    few = sample.sample_split(split, labels)
+    assert 60 <= len(few.train) <= 61 and len(np.unique(few.train)) == len(few.train)
+    assert set(labels[few.train]) == {0, 1, 2} and set(few.train) < set(split.train)
+    assert few.validation is split.validation and few.test is split.test
+    np.testing.assert_array_equal(few.train, sample.sample_split(split, labels).train)
+
+
+def test_a_probe_of_a_sample_still_predicts_all_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = make_blocks(600)
+    assert graph.labels is not None
+    monkeypatch.setattr(sample, "MOST", 50)
+    scores = linear_probe(noisy(graph, 0.1), graph.labels, graph.splits[0])
+    assert scores.test > 0.98 and scores.predicted is not None
+    assert (scores.predicted == graph.labels).mean() > 0.98

@@ -9,9 +9,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from dgb.data.graph import Array
+from dgb.data.parts import row_parts
 from dgb.data.unit_rows import unit_rows
 
 WHOLE_NODES = 20_000  # above, k-means learns from batches
+LEARNT_NODES = 200_000  # above, these are as many of all rows, drawn at random
 SAMPLE = 2_000  # rows that a number of clusters is chosen on
 
 
@@ -25,18 +27,21 @@ class ClusterScores:
 
 
 def cluster(z: Any, num_clusters: int, seed: int) -> Array:
-    """Return a k-means cluster for every row, on rows scaled to length one."""
+    """Return a k-means cluster for every row, on rows scaled to length one.
+
+    Above 20,000 rows k-means learns from batches, above 200,000 from batches of a sample of these.
+    """
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.preprocessing import normalize
 
     chosen = {"n_init": 10, "random_state": seed % 2**32}
-    is_large = z.shape[0] > WHOLE_NODES
-    means = (
-        MiniBatchKMeans(num_clusters, batch_size=4096, **chosen)
-        if is_large
-        else KMeans(num_clusters, **chosen)
-    )
-    return np.asarray(means.fit_predict(normalize(z)))
+    if z.shape[0] <= WHOLE_NODES:
+        return np.asarray(KMeans(num_clusters, **chosen).fit_predict(normalize(z)))
+    means = MiniBatchKMeans(num_clusters, batch_size=4096, **chosen)
+    if z.shape[0] <= LEARNT_NODES:
+        return np.asarray(means.fit_predict(normalize(z)))
+    means.fit(normalize(_sampled_rows(z, LEARNT_NODES, seed)))
+    return np.concatenate([means.predict(normalize(z[part])) for part in row_parts(*z.shape)])
 
 
 def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) -> int:
@@ -46,7 +51,7 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
     """
     from sklearn.metrics import pairwise_distances, silhouette_score
 
-    rows = _sample(z, seed)
+    rows = unit_rows(np.asarray(_sampled_rows(z, SAMPLE, seed), np.float32))
     distances = pairwise_distances(rows)
     np.fill_diagonal(distances, 0)
     scores = {}
@@ -59,19 +64,19 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
 
 def central_rows(z: Array, clusters: Array, count: int) -> list[Array]:
     """Return the positions of the rows nearest to the middle of each cluster, nearest first."""
-    unit = unit_rows(np.asarray(z, np.float32))
-    members = [np.flatnonzero(clusters == name) for name in range(int(clusters.max()) + 1)]
-    closeness = [unit[nodes] @ unit[nodes].sum(axis=0) for nodes in members]
-    return [
-        nodes[np.argsort(-close, kind="stable")[:count]]
-        for nodes, close in zip(members, closeness, strict=True)
-    ]
+    found = []
+    for name in range(int(clusters.max()) + 1):
+        nodes = np.flatnonzero(clusters == name)
+        unit = unit_rows(np.asarray(z[nodes], np.float32))
+        closeness = unit @ unit.sum(axis=0)
+        found.append(nodes[np.argsort(-closeness, kind="stable")[:count]])
+    return found
 
 
-def _sample(z: Array, seed: int) -> Array:
-    if z.shape[0] > SAMPLE:
-        z = z[np.sort(np.random.default_rng(seed).choice(z.shape[0], SAMPLE, replace=False))]
-    return unit_rows(np.asarray(z, np.float32))
+def _sampled_rows(z: Any, count: int, seed: int) -> Any:
+    if z.shape[0] <= count:
+        return z
+    return z[np.sort(np.random.default_rng(seed).choice(z.shape[0], count, replace=False))]
 
 
 def _quick_clusters(rows: Array, count: int, seed: int) -> Array:

@@ -11,12 +11,15 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from dgb.data.graph import Array, Split
+from dgb.data.parts import row_parts
+from dgb.evaluate.sample import sample_split
 
 HEADS, STEPS, LEARNING_RATE = 50, 100, 0.01
 
 
 def dgi_accuracies(z: Any, labels: Array, split: Split, seed: int) -> tuple[Array, Array]:
     """Return the validation and the test accuracy of every head; nothing is chosen."""
+    split = sample_split(split, labels)
     generator = torch.Generator().manual_seed(seed)
     # By what occurs: a label may be any number, such as a year.
     classes = np.unique(labels[labels >= 0])
@@ -27,7 +30,7 @@ def dgi_accuracies(z: Any, labels: Array, split: Split, seed: int) -> tuple[Arra
     heads = (weight.requires_grad_(), torch.zeros(HEADS, 1, num_classes, requires_grad=True))
     _train(heads, _rows(z, split.train), torch.from_numpy(labels[split.train]))
     validation, test = (
-        _accuracies(heads, _rows(z, part), labels[part]) for part in (split.validation, split.test)
+        _accuracies(heads, z, labels, part) for part in (split.validation, split.test)
     )
     return validation, test
 
@@ -45,9 +48,12 @@ def _train(heads: tuple[Tensor, Tensor], x: Tensor, y: Tensor) -> None:
 
 
 @torch.no_grad()
-def _accuracies(heads: tuple[Tensor, Tensor], x: Tensor, labels: Array) -> Array:
-    predicted = (x @ heads[0] + heads[1]).argmax(dim=2)
-    return np.asarray((predicted.numpy() == labels).mean(axis=1))
+def _accuracies(heads: tuple[Tensor, Tensor], z: Any, labels: Array, nodes: Array) -> Array:
+    right = np.zeros(HEADS)
+    for part in row_parts(len(nodes), HEADS * heads[1].shape[2]):
+        predicted = (_rows(z, nodes[part]) @ heads[0] + heads[1]).argmax(dim=2)
+        right += (predicted.numpy() == labels[nodes[part]]).sum(axis=1)
+    return right / len(nodes)
 
 
 def _rows(z: Any, part: Array) -> Tensor:

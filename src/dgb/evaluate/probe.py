@@ -1,14 +1,20 @@
-"""The linear probe: logistic regression on frozen rows, chosen on validation, test read once."""
+"""The linear probe: logistic regression on frozen rows, chosen on validation, test read once.
+
+Rows are scaled for the nodes that are learnt from, and some at a time for those that are predicted:
+z may lie in a file that is larger than the memory.
+"""
 
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dgb.data.graph import Array, Split
+from dgb.data.parts import row_parts
 from dgb.evaluate.dgi_probe import dgi_accuracies
+from dgb.evaluate.sample import sample_split
+from dgb.evaluate.scaled_rows import Scaling, learn_scaling
 from dgb.recipe import Probe
 
 
@@ -28,14 +34,19 @@ class Classifier:
     """A fitted logistic regression and how it was chosen."""
 
     model: Any
-    normalise: str
+    scaling: Scaling
     weight_decay: float
     validation: float  # accuracy
     validation_loss: float
 
-    def predict(self, rows: Any) -> Array:
-        """Return the class of every row, which has to be scaled as for the fit."""
-        return np.asarray(self.model.predict(rows))
+    def predict(self, z: Any, nodes: Array | None = None) -> Array:
+        """Return the class of every row of z, or of some of them."""
+        count = z.shape[0] if nodes is None else len(nodes)
+        found = [
+            self.model.predict(self.scaling.rows(z, part if nodes is None else nodes[part]))
+            for part in row_parts(count, z.shape[1])
+        ]
+        return np.concatenate(found) if found else np.zeros(0, self.model.classes_.dtype)
 
 
 def linear_probe(
@@ -48,11 +59,10 @@ def linear_probe(
         settings: dict[str, Any] = {"std_over_heads": float(np.std(test))}
         return ProbeScores(float(np.mean(validation)), float(np.mean(test)), settings)
     chosen = choose_classifier(z, labels, split, recipe)
-    rows = scaled(z, chosen.normalise)
-    predicted = chosen.predict(rows)
+    predicted = chosen.predict(z)
     # Once more for the test rows alone: a product of other rows may round otherwise.
-    predicted[split.test] = chosen.predict(rows[split.test])
-    settings = {"normalise": chosen.normalise, "weight_decay": chosen.weight_decay}
+    predicted[split.test] = chosen.predict(z, split.test)
+    settings = {"normalise": chosen.scaling.form, "weight_decay": chosen.weight_decay}
     right = accuracy(predicted[split.test], labels[split.test])
     return ProbeScores(chosen.validation, right, settings, predicted)
 
@@ -61,13 +71,16 @@ def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Cla
     """Return the classifier with the best validation accuracy; never reads a test label.
 
     The problem is convex and solved to the end, so there is no number of steps to choose and no
-    start to draw. Accuracies on a few hundred nodes tie often: the smaller loss decides.
+    start to draw. Accuracies on a few hundred nodes tie often: the smaller loss decides. Of more
+    than 100,000 train nodes, or validation nodes, a sample of as many is taken (`sample_split`).
     """
     forms = ("none", "l2") if recipe.normalise == "auto" else (recipe.normalise,)
+    split = sample_split(split, labels)
     candidates = [
-        _classifier(rows, labels, split, form, weight_decay)
-        for form in forms
-        for rows in [scaled(z, form)]  # once for all: of a large graph a copy takes gigabytes
+        _classifier(rows, labels, split, scaling, weight_decay)
+        for scaling in (learn_scaling(z, form) for form in forms)
+        # Once for all weight decays: of a large graph a copy takes long.
+        for rows in [tuple(scaling.rows(z, part) for part in (split.train, split.validation))]
         for weight_decay in recipe.weight_decays
     ]
     return max(candidates, key=lambda c: (c.validation, -c.validation_loss))
@@ -78,33 +91,21 @@ def accuracy(predicted: Array, labels: Array) -> float:
     return float(np.mean(predicted == labels))
 
 
-def scaled(z: Any, form: str) -> Any:
-    """Return rows of length one (l2), or all divided by their mean length (none).
-
-    One number for all rows changes no classifier, but makes a weight decay mean the same for both.
-    """
-    from sklearn.preprocessing import normalize
-
-    if form == "l2":
-        return normalize(z)
-    length = np.sqrt(z.multiply(z).sum(axis=1)) if sparse.issparse(z) else np.linalg.norm(z, axis=1)
-    return z / max(float(np.mean(length)), 1e-12)
-
-
 def _classifier(
-    rows: Any, labels: Array, split: Split, form: str, weight_decay: float
+    rows: tuple[Any, ...], labels: Array, split: Split, scaling: Scaling, weight_decay: float
 ) -> Classifier:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
 
+    train, validation = rows
     # scikit-learn sums the loss over rows where weight decay is told against its mean.
     model = LogisticRegression(C=1 / (weight_decay * len(split.train)), max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit cut at 1000 steps is still a candidate
-        model.fit(rows[split.train], labels[split.train])
-    validation, truth = rows[split.validation], labels[split.validation]
+        model.fit(train, labels[split.train])
+    truth = labels[split.validation]
     seen = np.isin(truth, model.classes_)
     probability = model.predict_proba(validation)
     loss = log_loss(truth[seen], probability[seen], labels=model.classes_)
     right = accuracy(model.predict(validation), truth)
-    return Classifier(model, form, weight_decay, right, float(loss))
+    return Classifier(model, scaling, weight_decay, right, float(loss))

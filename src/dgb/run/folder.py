@@ -13,6 +13,7 @@ from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.graph import Array
 from dgb.data.node_ids import arrow_ids
+from dgb.data.parts import are_finite, row_parts
 from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
@@ -109,12 +110,20 @@ def read_encoding(folder: Path) -> Encoding | None:
 
 
 def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
-    """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish."""
-    import pyarrow as pa
+    """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish.
 
-    flat = pa.array(np.ascontiguousarray(z, dtype=np.float32).reshape(-1))
-    vectors = pa.FixedSizeListArray.from_arrays(flat, z.shape[1])
-    write_parquet(path, pa.table({"node_id": arrow_ids(node_ids), "embedding": vectors}))
+    z is taken some rows at a time: it may lie in a file that is larger than the memory.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids, vector = arrow_ids(node_ids), pa.list_(pa.float32(), z.shape[1])
+    schema = pa.schema({"node_id": ids.type, "embedding": vector})
+    with whole_file(path) as part, parquet.ParquetWriter(part, schema) as file:
+        for rows in row_parts(*z.shape):
+            flat = pa.array(np.ascontiguousarray(z[rows], dtype=np.float32).reshape(-1))
+            vectors = pa.FixedSizeListArray.from_arrays(flat, type=vector)
+            file.write_table(pa.table([ids[rows], vectors], schema=schema))
     if npy:
         with whole_file(path.with_suffix(".npy")) as part, part.open("wb") as file:
             np.save(file, z, allow_pickle=False)
@@ -123,24 +132,37 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
 def read_embeddings(path: Path) -> tuple[Array, Array]:
     """Return node ids [n] and embeddings [n, width] of a file that `write_embeddings` wrote."""
     import pyarrow as pa
-    from pyarrow import compute, parquet
+    from pyarrow import parquet
 
     if not path.is_file():
         raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
     try:
-        table = parquet.read_table(path, columns=["node_id", "embedding"])
-        vectors = table["embedding"].combine_chunks()
-        flat = vectors.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-        z = flat.reshape(len(vectors), -1)
-        lengths = compute.list_value_length(vectors).to_numpy(zero_copy_only=False)
-        if not (lengths == z.shape[1]).all() or not np.isfinite(z).all():
-            raise ValueError
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # a buffer is a second copy
+            return file.read(["node_id"])["node_id"].to_numpy(), _read_vectors(file)
     except (pa.ArrowException, AttributeError, KeyError, ValueError):
         raise DGBError(
             f"{path} is no file of embeddings: it needs the columns node_id and embedding, lists "
             "of numbers of one length"
         ) from None
-    return table["node_id"].to_numpy(), z
+
+
+def _read_vectors(file: Any) -> Array:
+    """Fill one array from a Parquet file, batch by batch, so that no second one is made."""
+    from pyarrow import compute
+
+    z, row = np.empty((0, 0), np.float32), 0
+    for batch in file.iter_batches(columns=["embedding"]):
+        vectors = batch["embedding"]
+        lengths = compute.list_value_length(vectors).to_numpy(zero_copy_only=False)
+        z = z if row else np.empty((file.metadata.num_rows, int(lengths[0])), np.float32)
+        flat = vectors.flatten().to_numpy(zero_copy_only=False)
+        z[row : row + len(vectors)] = flat.reshape(len(vectors), -1)
+        if not (lengths == z.shape[1]).all() or not are_finite(z[row : row + len(vectors)]):
+            raise ValueError
+        row += len(vectors)
+    if not row:
+        raise ValueError
+    return z
 
 
 def write_parquet(path: Path, table: Any) -> None:

@@ -33,9 +33,11 @@ def write_map(
     xy, name = map_coordinates(rows, SEED)
     columns = _columns(graph, nodes, xy) | {
         "cluster": pa.array(_clusters(graph, rows), pa.int32()),
-        "label": _text(None if graph.labels is None else class_names(graph, graph.labels), nodes),
-        "predicted": _text(predicted, nodes),
-        "split": _text(None if split is None else _parts(split, graph.num_nodes), nodes),
+        "label": _text(
+            None if graph.labels is None else class_names(graph, graph.labels[nodes]), len(nodes)
+        ),
+        "predicted": _text(None if predicted is None else predicted[nodes], len(nodes)),
+        "split": _text(None if split is None else _parts(split, nodes), len(nodes)),
     }
     table = pa.table(columns | _neighbours(rows))
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
@@ -87,16 +89,14 @@ def _neighbours(z: Array) -> dict[str, Any]:
     return dict(zip(("neighbours", "similarity"), lists, strict=True))
 
 
-def _text(values: Array | None, nodes: Array) -> Any:
+def _text(values: Array | None, count: int) -> Any:
     import pyarrow as pa
 
-    if values is None:
-        return pa.nulls(len(nodes), pa.string())
-    return pa.array(values[nodes], pa.string())
+    return pa.nulls(count, pa.string()) if values is None else pa.array(values, pa.string())
 
 
-def _parts(split: Split, num_nodes: int) -> Array:
-    part = np.full(num_nodes, None, dtype=object)
+def _parts(split: Split, nodes: Array) -> Array:
+    part = np.full(len(nodes), None, dtype=object)
     for name in ("train", "validation", "test"):
-        part[getattr(split, name)] = name
+        part[np.isin(nodes, getattr(split, name))] = name
     return part
