@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dgb.data.byte_bar import byte_bar
 from dgb.data.encoding import Encoding
 from dgb.data.parts import are_finite, row_parts
 from dgb.data.symmetric import symmetric
 from dgb.errors import DGBError
-from dgb.progress import progress_bar
 
 Array = NDArray[Any]
 # numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,
@@ -145,9 +145,7 @@ def _checked_features(x: Any) -> Features:
 
 def _holds_numbers(values: Array) -> bool:
     width = values.size // max(len(values), 1)
-    with progress_bar(
-        None, "features", unit="B", total=values.nbytes, unit_scale=True, delay=1
-    ) as bar:
+    with byte_bar("features", values.nbytes) as bar:
         for part in row_parts(len(values), width):
             if not are_finite(values[part]):
                 return False

@@ -41,5 +41,5 @@ def _mean_length(z: Any) -> float:
 
 def _lengths(rows: Any) -> Array:
     if sparse.issparse(rows):
-        return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        return np.asarray(np.sqrt(rows.multiply(rows).sum(axis=1))).ravel()
     return np.asarray(np.linalg.norm(rows, axis=1))

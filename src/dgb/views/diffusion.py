@@ -17,9 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import DTypeLike
 from scipy import fft, sparse
 from torch import Tensor
 
+from dgb.data.csr_rows import canonical_rows, row_sums
 from dgb.data.graph import Array
 from dgb.data.parts import nonzero_parts
 from dgb.errors import DGBError
@@ -146,43 +148,25 @@ def chebyshev_term(t: SparseMatrix, before: Tensor | None, now: Tensor) -> Tenso
 
 
 def transition(
-    adjacency: Any, *, self_loops: bool, dtype: type[np.floating[Any]] = np.float64
+    adjacency: Any, *, self_loops: bool, dtype: DTypeLike = np.float64
 ) -> tuple[Any, Array]:
     """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1.
 
     Computed in float64, some rows at a time, and kept as `dtype`. The places of the non-zeros may
     be those of `adjacency` itself, not a copy.
     """
-    rows = _canonical(adjacency)
+    rows = canonical_rows(adjacency)
     if self_loops:
         rows = rows + sparse.eye_array(rows.shape[0], dtype=rows.dtype, format="csr")
-    parts = nonzero_parts(rows.indptr)
-    degree = np.concatenate([_row_sums(rows, part) for part in parts])
+    degree = row_sums(rows)
     root = np.sqrt(np.where(degree > 0, degree, 1.0))
     values, inverse = np.empty(rows.nnz, dtype), 1 / root
-    for part in parts:
+    for part in nonzero_parts(rows.indptr):
         starts = rows.indptr[part.start : part.stop + 1]
         here = slice(starts[0], starts[-1])
         by_row = np.repeat(inverse[part], np.diff(starts)) * rows.data[here]
         values[here] = by_row * inverse[rows.indices[here]]
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), root
-
-
-def _canonical(adjacency: Any) -> Any:
-    is_float = adjacency.dtype in (np.float32, np.float64)
-    rows = sparse.csr_array(adjacency if is_float else adjacency.astype(np.float64))
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
-
-
-def _row_sums(rows: Any, part: slice) -> Array:
-    starts = rows.indptr[part.start : part.stop + 1]
-    here = slice(starts[0], starts[-1])
-    block = (rows.data[here].astype(np.float64), rows.indices[here], starts - starts[0])
-    shape = (part.stop - part.start, rows.shape[1])
-    return np.asarray(sparse.csr_array(block, shape=shape).sum(axis=1)).ravel()
 
 
 def check_theta(theta: Array) -> None:

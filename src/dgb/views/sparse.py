@@ -10,7 +10,6 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dgb.data.graph import Array
 from dgb.views.pattern import Pattern, count_before, csr_product, lacks_csr, scatter_product
 
 Tick = Callable[[], object]  # is called after each hop, for a bar
@@ -119,24 +118,21 @@ def sparse_matrix(matrix: Any, *, is_symmetric: bool = False) -> SparseMatrix:
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     pattern = _pattern(matrix)
-    values = _tensor(matrix.data)
+    values = torch.from_numpy(np.require(matrix.data, requirements="W"))
     if is_symmetric:
         return SparseMatrix(pattern, pattern, None, values)
     numbered = sparse.csr_array(
         (np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape
     )
     transposed = sparse.csr_array(numbered.T)
-    order = _tensor(transposed.data).to(pattern.col.dtype)
+    order = torch.from_numpy(transposed.data).to(pattern.col.dtype)
     return SparseMatrix(pattern, _pattern(transposed), order, values)
 
 
 def _pattern(matrix: Any) -> Pattern:
     # 32-bit places halve the traffic of a product; MKL takes them as they are.
     index = torch.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else torch.int64
-    crow, col = (_tensor(places).to(index) for places in (matrix.indptr, matrix.indices))
+    # A copy only of arrays that must not be written to, of which torch would warn.
+    places = (np.require(a, requirements="W") for a in (matrix.indptr, matrix.indices))
+    crow, col = (torch.from_numpy(a).to(index) for a in places)
     return Pattern(crow, col, (int(matrix.shape[0]), int(matrix.shape[1])))
-
-
-def _tensor(values: Array) -> Tensor:
-    # A copy only of what torch would warn of: arrays that must not be written to.
-    return torch.from_numpy(np.require(values, requirements="W"))

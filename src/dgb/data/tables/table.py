@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dgb.data.byte_bar import byte_bar
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text, records
 from dgb.errors import DGBError
 
@@ -103,7 +104,12 @@ def _read_parquet(path: Path) -> Any:
     from pyarrow import parquet
 
     try:
-        return parquet.read_table(path)
+        with parquet.ParquetFile(path) as file, byte_bar(path.name, path.stat().st_size) as bar:
+            parts = [file.schema_arrow.empty_table()]
+            for group in range(file.num_row_groups):
+                parts.append(file.read_row_group(group))
+                bar.update(bar.total // file.num_row_groups)
+            return pa.concat_tables(parts)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise DGBError(f"{path}: not a readable Parquet file ({reason}); write it again") from None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dgb.data.byte_bar import byte_bar
 from dgb.errors import DGBError
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
@@ -32,6 +33,21 @@ class TextFile:
     skipped: int
 
 
+class _Told(io.BytesIO):
+    """Bytes of a file that tell a bar how many of them were read."""
+
+    def __init__(self, content: bytes, bar: Any) -> None:
+        """Take the bytes without a copy."""
+        super().__init__(content)
+        self._bar = bar
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes."""
+        found = super().read(size)
+        self._bar.update(len(found))
+        return found
+
+
 def read_text(path: Path) -> Any:
     """Read every cell of a delimited file as trimmed text; the names stay the first row."""
     import pyarrow as pa
@@ -41,14 +57,15 @@ def read_text(path: Path) -> Any:
     width = len(next(records(file))[1])
     names = [str(i + 1) for i in range(width)]
     try:
-        return arrow_csv.read_csv(
-            pa.BufferReader(pa.py_buffer(file.content)),
-            arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
-            arrow_csv.ParseOptions(
-                delimiter=file.delimiter, newlines_in_values=b'"' in file.content
-            ),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
-        )
+        with byte_bar(file.name, len(file.content)) as bar:
+            return arrow_csv.read_csv(
+                _Told(file.content, bar),
+                arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+                arrow_csv.ParseOptions(
+                    delimiter=file.delimiter, newlines_in_values=b'"' in file.content
+                ),
+                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
+            )
     except pa.ArrowInvalid as error:
         raise _explained(file, width, str(error)) from None
 
