@@ -1,8 +1,13 @@
 """An invented graph of any size: blocks of nodes with planted classes and uneven degrees.
 
-The degree-corrected block model: every node has a weight, drawn from a power law; an edge joins
-two nodes of one block with probability `homophily` and any two otherwise, each drawn by weight. A
-class is made of some blocks, each with a centre of its own; features are the centre and noise.
+The degree-corrected block model: every node has a weight, drawn from a power law, by which edges
+find it. Blocks lie on a ring, and a class is made of some blocks from all around it: an edge stays
+in its block (`homophily`), goes to one of the two bordering blocks, which are of other classes
+(`bordering`), or anywhere. So neighbours tell the class, and neighbours of neighbours blur it.
+
+Every block has a centre, drawn in a space of few dimensions (`latent`) that is laid linearly into
+the features; a node's features are the centre of its block and noise in every column. There are
+more classes than dimensions and some centres a class, so no planes part the classes.
 """
 
 from collections.abc import Iterator
@@ -16,8 +21,8 @@ from dgb.errors import DGBError
 from dgb.progress import progress_bar
 from dgb.settings import setting
 
-BLOCKS = 3  # of a class: so that no plane parts the classes
-AT_ONCE = 2**22  # edges or nodes that are drawn at a time
+BLOCKS = 3  # of a class
+AT_ONCE = 2**21  # edges or numbers of features that are drawn at a time
 
 
 @dataclass(frozen=True)
@@ -28,22 +33,36 @@ class Blocks:
     edges: int = setting(10_000_000, "edges drawn; a few fall together", low=1)
     features: int = setting(128, "columns of features", low=1)
     classes: int = setting(20, "planted classes", low=2)
-    homophily: float = setting(0.6, "share of edges within a block", low=0, high=1)
-    signal: float = setting(0.15, "size of a centre's column, where noise has 1", low=0)
+    latent: int = setting(8, "dimensions that the centres of blocks lie in", low=1)
+    homophily: float = setting(0.4, "share of edges within a block", low=0, high=1)
+    bordering: float = setting(0.4, "share of edges to the two bordering blocks", low=0, high=1)
+    signal: float = setting(0.4, "size of a centre's column, where noise has 1", low=0)
     exponent: float = setting(2.5, "of the power law of degrees", low=2)
     seed: int = setting(0, "of everything drawn", low=0)
 
 
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Nodes on a line, block by block, each as long as it weighs."""
+
+    nodes: Array  # in their order on the line
+    ends: Array  # [num_nodes], where they end
+    bounds: Array  # [num_blocks + 1], where blocks begin, and the end
+
+    def drawn(self, low: Array | float, high: Array | float, shares: Array) -> Array:
+        """Return the nodes that lie at these shares of the way from low to high."""
+        places = np.searchsorted(self.ends, low + shares * (high - low), side="right")
+        # Rounding may leave the last one's end behind.
+        return np.asarray(self.nodes[np.minimum(places, len(self.nodes) - 1)])
+
+
 def make_blocks(folder: Path, blocks: Blocks) -> None:
     """Write edges.npy, nodes.npy and labels.npy, a piece at a time, so that any size fits."""
-    if blocks.nodes < BLOCKS * blocks.classes:
-        raise DGBError(f"{blocks.classes} classes need at least {BLOCKS * blocks.classes} nodes")
-    if folder.exists() and any(folder.iterdir()):
-        raise DGBError(f"{folder} is not empty; choose another folder")
+    _refuse_impossible(folder, blocks)
     folder.mkdir(parents=True, exist_ok=True)
     for_nodes, for_edges, for_features = np.random.default_rng(blocks.seed).spawn(3)
     block = for_nodes.integers(BLOCKS * blocks.classes, size=blocks.nodes, dtype=np.int32)
-    np.save(folder / "labels.npy", block // BLOCKS)
+    np.save(folder / "labels.npy", block % blocks.classes)  # so bordering blocks differ in class
     _write_features(folder / "nodes.npy", block, blocks, for_features)
     # A hub that had more of all edges would draw the same ones again and again.
     largest = max(np.sqrt(blocks.nodes) / 2, 1)
@@ -51,41 +70,73 @@ def make_blocks(folder: Path, blocks: Blocks) -> None:
     _write_edges(folder / "edges.npy", block, weight, blocks, for_edges)
 
 
+def _refuse_impossible(folder: Path, blocks: Blocks) -> None:
+    if blocks.nodes < BLOCKS * blocks.classes:
+        raise DGBError(f"{blocks.classes} classes need at least {BLOCKS * blocks.classes} nodes")
+    if blocks.homophily + blocks.bordering > 1:
+        raise DGBError(
+            f"homophily {blocks.homophily:g} and bordering {blocks.bordering:g} are shares of all "
+            "edges and may add up to 1 at most; lower one of them"
+        )
+    if folder.exists() and any(folder.iterdir()):
+        raise DGBError(f"{folder} is not empty; choose another folder")
+
+
 def _write_features(
     path: Path, block: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
-    shape = (blocks.nodes, blocks.features)
-    centres = generator.standard_normal((BLOCKS * blocks.classes, blocks.features), np.float32)
-    x = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    centres = _centres(blocks, generator)
+    np.lib.format.open_memmap(path, "w+", np.float32, (blocks.nodes, blocks.features))
     for part in _parts(blocks.nodes, AT_ONCE // blocks.features + 1, "features"):
-        noise = generator.standard_normal((len(block[part]), blocks.features), np.float32)
-        x[part] = noise + np.float32(blocks.signal) * centres[block[part]]
+        x = generator.standard_normal((len(block[part]), blocks.features), np.float32)
+        x += centres[block[part]]
+        _fill(path, part, x)
+
+
+def _centres(blocks: Blocks, generator: np.random.Generator) -> Array:
+    """Return a row of features for every block, all in a subspace of `latent` dimensions."""
+    places = generator.standard_normal((BLOCKS * blocks.classes, blocks.latent))
+    axes = generator.standard_normal((blocks.latent, blocks.features))
+    # Not a matrix product, whose rounding differs from machine to machine.
+    centres = sum(place[:, None] * axis for place, axis in zip(places.T, axes, strict=True))
+    return np.asarray(centres * blocks.signal / np.sqrt(blocks.latent), np.float32)
 
 
 def _write_edges(
     path: Path, block: Array, weight: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
-    order = np.argsort(block, kind="stable")
-    ends = np.cumsum(
-        weight[order]
-    )  # nodes lie on a line, block by block, each as long as it weighs
-    last = np.cumsum(np.bincount(block, minlength=BLOCKS * blocks.classes)) - 1
-    stops = ends[last]
-    starts = np.concatenate([[0.0], stops[:-1]])
-    edges = np.lib.format.open_memmap(path, "w+", np.int32, (2, blocks.edges))
+    line = _lined_up(block, weight, BLOCKS * blocks.classes)
+    np.lib.format.open_memmap(path, "w+", np.int32, (2, blocks.edges))
     for part in _parts(blocks.edges, AT_ONCE, "edges"):
-        count = len(edges[0, part])
-        source = _drawn(order, ends, generator.random(count) * ends[-1])
-        is_within = generator.random(count) < blocks.homophily
-        low = np.where(is_within, starts[block[source]], 0.0)
-        high = np.where(is_within, stops[block[source]], ends[-1])
-        edges[0, part] = source
-        edges[1, part] = _drawn(order, ends, low + generator.random(count) * (high - low))
+        count = min(part.stop, blocks.edges) - part.start
+        source = line.drawn(0.0, line.bounds[-1], generator.random(count))
+        low, high = _ranges(block[source], line.bounds, blocks, generator)
+        target = line.drawn(low, high, generator.random(count))
+        _fill(path, (slice(None), part), np.stack([source, target]))
 
 
-def _drawn(order: Array, ends: Array, places: Array) -> Array:
-    """Return the nodes at places of the line; rounding may leave the last one's end behind."""
-    return order[np.minimum(np.searchsorted(ends, places, side="right"), len(order) - 1)]
+def _lined_up(block: Array, weight: Array, num_blocks: int) -> _Line:
+    order = np.argsort(block, kind="stable")
+    ends = np.cumsum(weight[order])
+    last = np.cumsum(np.bincount(block, minlength=num_blocks)) - 1
+    stops = np.where(last < 0, 0.0, ends[last])  # below 0 where the first blocks are empty
+    return _Line(order, ends, np.concatenate([[0.0], stops]))
+
+
+def _ranges(
+    block: Array, bounds: Array, blocks: Blocks, generator: np.random.Generator
+) -> tuple[Array, Array]:
+    """Draw where on the line an edge from each of these blocks may end."""
+    kind = generator.random(len(block))
+    side = generator.integers(2, size=len(block)) * 2 - 1
+    other = (block + np.where(kind < blocks.homophily, 0, side)) % (len(bounds) - 1)
+    is_near = kind < blocks.homophily + blocks.bordering
+    return np.where(is_near, bounds[other], 0.0), np.where(is_near, bounds[other + 1], bounds[-1])
+
+
+def _fill(path: Path, place: slice | tuple[slice, slice], values: Array) -> None:
+    """Write a piece of an array file, which is not kept open: its pages would count as memory."""
+    np.load(path, mmap_mode="r+")[place] = values
 
 
 def _parts(size: int, step: int, what: str) -> Iterator[slice]:
