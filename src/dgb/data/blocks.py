@@ -3,11 +3,11 @@
 The degree-corrected block model: every node has a weight, drawn from a power law, by which edges
 find it. Blocks lie on a ring, and a class is made of some blocks from all around it: an edge stays
 in its block (`homophily`), goes to one of the two bordering blocks, which are of other classes
-(`bordering`), or anywhere. So neighbours tell the class, and neighbours of neighbours blur it.
+(`bordering`), or anywhere. A few hops of smoothing thus remove noise, and many mix the classes.
 
 Every block has a centre, drawn in a space of few dimensions (`latent`) that is laid linearly into
-the features; a node's features are the centre of its block and noise in every column. There are
-more classes than dimensions and some centres a class, so no planes part the classes.
+the features; a node's features are the centre of its block and noise in every column. By default
+there are more classes than dimensions and some centres a class: planes part the classes badly.
 """
 
 from collections.abc import Iterator
