@@ -14,6 +14,7 @@ test-slow: .venv/.ready
 	$(BIN)/pytest -m slow
 
 bench: .venv/.ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
 lint: .venv/.ready

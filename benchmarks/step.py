@@ -1,10 +1,8 @@
-"""One training step: ours against its own dense products, and against a plain PyG version."""
+"""One training step: ours, its own dense products (the floor), and a plain PyG version."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch_geometric.utils import from_scipy_sparse_matrix
 
@@ -16,7 +14,6 @@ from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train.checkpoint import State
 from dgb.train.loop import make_state, train_epoch
-from dgb.views.augment import Features
 from dgb.views.inputs import Inputs, make_inputs
 from dgb.views.operators import make_diff
 from dgb.views.sampler import epoch_sampler
@@ -32,6 +29,7 @@ DIFFUSIONS = {
     "PPR top-128": ["diffusion.top_k=128"],
     "PPR to 1e-6": ["diffusion.error=1e-6"],
 }
+Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -44,31 +42,30 @@ class Setup:
     state: State
 
 
-def make_setup(name: str, sets: list[str]) -> Setup:
-    """Prepare a model and its optimiser on a named graph."""
+def make_setup(name: str, diffusion: str) -> Setup:
+    """Prepare a model and its optimiser on a named graph with one of DIFFUSIONS."""
     graph = load_graph(name)
-    recipe = load_recipe("default", [*WIDE, *sets])
+    recipe = load_recipe("default", [*WIDE, *DIFFUSIONS[diffusion]])
     inputs = make_inputs(graph, recipe, CPU)
     for_weights, for_masks = generators(0, CPU)
     model = Bootstrap(graph.num_features, recipe, for_weights)
     return Setup(graph, recipe, inputs, make_state(model, recipe.train, for_masks))
 
 
-def our_step(setup: Setup) -> Callable[[], object]:
+def our_step(setup: Setup) -> Step:
     """Return a function that trains one epoch the way `dgb train` does."""
     draw = epoch_sampler(setup.inputs, setup.recipe, setup.state.generator)
     return lambda: train_epoch(setup.state, draw, setup.recipe.train)
 
 
-def floor(setup: Setup, *, merged: bool = True) -> Callable[[], object]:
+def floor(num_nodes: int, width: int = 512, *, merged: bool = True) -> Step:
     """Return a function that computes the step's dense products and nothing else.
 
     Per view: the linear maps of the online heads, each forward, to its weight and to its input, and
     two of the target's, forward. As the equations stand there are four such maps (not merged); our
     step multiplies the weights of the middle two first. X W is a sparse product on these graphs.
     """
-    n, w = setup.graph.num_nodes, setup.recipe.heads.width
-    rows, weight = torch.randn(n, w), torch.randn(w, w)
+    rows, weight = torch.randn(num_nodes, width), torch.randn(width, width)
 
     def products() -> None:
         for _ in range(2):
@@ -92,17 +89,18 @@ def plain(setup: Setup) -> PlainDGB:
     return PlainDGB(setup.state.model, edge_index, s)
 
 
-def plain_step(setup: Setup, reference: PlainDGB) -> Callable[[], object]:
+def plain_step(setup: Setup) -> Step:
     """Return a function that draws masks on dense features and takes a plain step."""
-    x = _dense(setup.inputs.x)
+    reference, x = plain(setup), _dense(setup.inputs.x)
     nfd, nd = setup.recipe.view1.nfd_drop_rate, setup.recipe.view2.nd_drop_rate
     decay = setup.recipe.train.decay
     return lambda: reference.step(*augmented(x, nfd, nd), decay)
 
 
-def loss_difference(setup: Setup, reference: PlainDGB, steps: int = 5) -> float:
-    """Return the largest difference of losses over steps with the same weights and masks."""
-    recipe, state = setup.recipe.train, setup.state
+def loss_difference(name: str, diffusion: str, steps: int = 5) -> float:
+    """Return the largest difference of losses, ours to plain, from the same weights and masks."""
+    setup = make_setup(name, diffusion)
+    reference, recipe, state = plain(setup), setup.recipe.train, setup.state
     draw = epoch_sampler(setup.inputs, setup.recipe, state.generator)
     worst = 0.0
     for _ in range(steps):
@@ -114,35 +112,5 @@ def loss_difference(setup: Setup, reference: PlainDGB, steps: int = 5) -> float:
     return worst
 
 
-def milliseconds(steps: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the median time of each step, taken in turns so that all share the machine's moods."""
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for turn in range(rounds + 2):
-        for name, step in steps.items():
-            start = time.perf_counter()
-            step()
-            if turn >= 2:  # the first two warm the caches
-                times[name].append(time.perf_counter() - start)
-    return {name: 1000 * float(np.median(t)) for name, t in times.items()}
-
-
-def measure(name: str, rounds: int) -> dict[str, float]:
-    """Return all times of one graph in ms, the ratios, and the check of the losses."""
-    setups = {title: make_setup(name, sets) for title, sets in DIFFUSIONS.items()}
-    differences = {}
-    for title in ("PPR top-128", "PPR to 1e-6"):
-        exact = make_setup(name, DIFFUSIONS[title])
-        reference = plain(exact)
-        differences[f"loss difference, {title}"] = loss_difference(exact, reference)
-    steps = {title: our_step(setup) for title, setup in setups.items()}
-    steps |= {"floor": floor(exact), "floor, maps not merged": floor(exact, merged=False)}
-    steps["plain PyG"] = plain_step(exact, reference)
-    result = milliseconds(steps, rounds)
-    for title in DIFFUSIONS:
-        result[f"{title} / floor"] = result[title] / result["floor"]
-        result[f"plain PyG / {title}"] = result["plain PyG"] / result[title]
-    return {key: round(value, 3) for key, value in result.items()} | differences
-
-
-def _dense(x: Features) -> torch.Tensor:
+def _dense(x: torch.Tensor | SparseMatrix) -> torch.Tensor:
     return x.dense() if isinstance(x, SparseMatrix) else x
