@@ -22,7 +22,7 @@ def text(topic: str) -> str:
     """Return the table of a topic and what is to be said below it."""
     if topic == "machine":
         return machine()
-    below = {"step": losses, "diffusion": residual, "growth": exponents}
+    below = {"step": losses, "diffusion": residual, "growth": exponents, "million": cost}
     sentence = below.get(topic.partition("-")[0], lambda _: "")(topic)
     return f"\n{table(topic)}\n" + (f"\n{sentence}\n" if sentence else "")
 
@@ -55,6 +55,14 @@ def residual(topic: str) -> str:
     ]
     first = "" if value is None else f"The reference leaves a residual of {value:.1e} in Eq. 6. "
     return first + (f"numba compiles push in {min(compiled):.0f} s first." if compiled else "")
+
+
+def cost(topic: str) -> str:
+    """Return what the whole run took."""
+    took = records.read(topic).get("cost")
+    if not took:
+        return ""
+    return f"`dgb train` took {took['minutes']:.1f} minutes and {took['peak_gb']:.1f} GB in all."
 
 
 def exponents(topic: str) -> str:

@@ -70,7 +70,17 @@ COMPILED: tuple[Column, ...] = (
     ("against eager", lambda row: number(row.get("times_our_time"), " ×")),
     ("first steps (compiling), s", lambda row: number(row.get("first_s"))),
 )
-COLUMNS = {"step": STEP, "diffusion": DIFFUSION, "growth": GROWTH, "compiled": COMPILED}
+MILLION: tuple[Column, ...] = (
+    ("validation", lambda row: _percent(row.get("validation"))),
+    ("test", lambda row: _percent(row.get("test"))),
+)
+COLUMNS = {
+    "step": STEP,
+    "diffusion": DIFFUSION,
+    "growth": GROWTH,
+    "compiled": COMPILED,
+    "million": MILLION,
+}
 
 
 def table(topic: str) -> str:
