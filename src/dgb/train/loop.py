@@ -47,9 +47,9 @@ def fit(
         open_metrics(folder, state.epoch) as file,
         progress_bar(None, "train", unit="epoch", initial=state.epoch, total=recipe.epochs) as bar,
     ):
-        while state.epoch < recipe.epochs and not _is_stale(state, recipe):
+        while state.epoch < recipe.epochs and not is_stale(state, recipe):
             line = train_epoch(state, draw_epoch, recipe, loss)
-            _show(bar, line, warn=not any(map(is_collapsed, lines)))
+            show_line(bar, line, warn=not any(map(is_collapsed, lines)))
             lines.append(line)
             if file:
                 file.write(json.dumps(line) + "\n")
@@ -117,11 +117,13 @@ def _remember_best(state: State, line: dict[str, Any], recipe: Train) -> None:
         state.best, state.best_epoch = value, state.epoch
 
 
-def _is_stale(state: State, recipe: Train) -> bool:
+def is_stale(state: State, recipe: Train) -> bool:
+    """Tell whether a run has gone on for too long without a better criterion."""
     return 0 < recipe.patience <= state.epoch - state.best_epoch
 
 
-def _show(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
+def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
+    """Move the bar by an epoch, and warn of a collapse that its line of metrics shows."""
     shown = {"loss": f"{line['loss']:.4f}"}
     if "spread" in line:
         shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
