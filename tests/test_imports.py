@@ -14,6 +14,7 @@ STAGES = [
     ["transforms"],
     ["model"],
     ["train"],
+    ["engine"],
     ["evaluate"],
     ["run"],
     ["estimator", "estimator_inputs"],

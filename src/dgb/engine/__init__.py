@@ -1,0 +1,1 @@
+"""Training past one machine: blocks of rows in Ray's object store, ranks of Ray Train."""
