@@ -1,5 +1,7 @@
 """The verbs that train, and that use what was trained."""
 
+import argparse
+
 from dgb.arguments.options import (
     GRAPH,
     Verbs,
@@ -15,8 +17,25 @@ def add_train(verbs: Verbs) -> None:
     train.add_argument("graph", nargs="?", help=GRAPH)
     train.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
     train.add_argument("--resume", metavar="RUN", help="go on with an unfinished run folder")
+    add_engine_options(train)
     add_recipe_options(train)
     add_graph_options(train)
+
+
+def add_engine_options(train: argparse.ArgumentParser) -> None:
+    """Add where the training happens."""
+    train.add_argument(
+        "--engine", choices=("local", "ray"), default="local", help="one process, or many machines"
+    )
+    train.add_argument(
+        "--address", metavar="HOST:PORT", help="of a Ray cluster (default: this machine alone)"
+    )
+    train.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="ranks that share the rows (default: one a machine)",
+    )
 
 
 def add_embed(verbs: Verbs) -> None:

@@ -5,10 +5,11 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from dgb.commands.options import check_out, data_of, describe, graph_of, recipe_of
+from dgb.commands.options import check_counts, check_out, data_of, describe, graph_of, recipe_of
 from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.data.align import refuse_own_scales
 from dgb.data.graph import Graph
+from dgb.engine.cluster import Cluster, check_address, import_ray
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.recipe import Recipe
@@ -23,17 +24,31 @@ def train(options: Namespace) -> None:
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
+    cluster = _cluster(options)
     graph, recipe, folder = _resumed(options) if options.resume else _begun(options)
     print(f"{describe(graph)} → {folder}")
     try:
-        scores = train_run(graph, recipe, folder)
+        scores = train_run(graph, recipe, folder, cluster)
     except KeyboardInterrupt:
-        say(f"dgb: stopped; go on with `dgb train --resume {folder}`")
+        engine = " --engine ray" if cluster else ""
+        say(f"dgb: stopped; go on with `dgb train --resume {folder}{engine}`")
         raise
     if "dgb" in scores:
         print(f"\n{scores_table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
     print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
+
+
+def _cluster(options: Namespace) -> Cluster | None:
+    if options.engine == "ray":
+        check_counts(options, "workers")
+        import_ray()
+        if options.address:
+            check_address(options.address)
+        return Cluster(options.address, options.workers)
+    if options.address or options.workers is not None:
+        raise DGBError("--address and --workers go with --engine ray")
+    return None
 
 
 def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
@@ -86,6 +101,8 @@ def embed(options: Namespace) -> None:
     refuse_own_scales(graph, encoding)
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     z = embed_graph(encoder, graph, recipe)
+    if out.is_dir():  # as an engine has written them
+        files.remove_parts(out)
     files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
     print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
 

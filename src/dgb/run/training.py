@@ -11,6 +11,7 @@ import torch
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph, Split
+from dgb.engine.cluster import Cluster
 from dgb.errors import DGBError
 from dgb.evaluate.scores import (
     choose_split,
@@ -38,6 +39,7 @@ from dgb.run.machine import (
 )
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, estimate, limit_gb
+from dgb.run.on_ray import refuse_other_engine, remove_checkpoints, train_on_ray
 from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.loop import fit
@@ -116,16 +118,22 @@ def check_recipe(recipe: Recipe) -> None:
         raise DGBError("train.batch_size needs train.order=auto or propagate, not transform")
 
 
-def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
-    """Train into a run folder: model, embeddings and scores; return the scores."""
+def train_run(
+    graph: Graph, recipe: Recipe, folder: Path, cluster: Cluster | None = None
+) -> dict[str, Any]:
+    """Train into a run folder: model, embeddings and scores; return the scores.
+
+    With a cluster, its machines train and embed; the rest is the same.
+    """
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")
-    trained = train_encoder(graph, recipe, folder)
-    z = trained.embeddings()
+    if cluster is None:
+        trained, z = _train_here(graph, recipe, folder)
+    else:
+        trained, z = _train_there(graph, recipe, folder, cluster)
     files.save_encoding(graph.encoding, folder)
     files.save_encoder(trained.encoder, folder)
-    files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
     scores = describe(graph, recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
@@ -137,7 +145,27 @@ def train_run(graph: Graph, recipe: Recipe, folder: Path) -> dict[str, Any]:
     files.write_json(folder / files.SCORES, scores)
     (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need these
     shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    remove_checkpoints(folder)
     return scores
+
+
+def _train_here(graph: Graph, recipe: Recipe, folder: Path) -> tuple[Trained, Array]:
+    refuse_other_engine(folder)
+    trained = train_encoder(graph, recipe, folder)
+    z = trained.embeddings()
+    files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
+    return trained, z
+
+
+def _train_there(
+    graph: Graph, recipe: Recipe, folder: Path, cluster: Cluster
+) -> tuple[Trained, Array]:
+    check_recipe(recipe)
+    encoder, inputs, seconds = train_on_ray(graph, recipe, folder, cluster)
+    _, z = files.read_embeddings(folder / files.EMBEDDINGS)
+    if recipe.embed.npy:
+        files.write_npy((folder / files.EMBEDDINGS).with_suffix(".npy"), z)
+    return Trained(encoder, inputs, recipe, seconds), z
 
 
 def _scored(
