@@ -10,19 +10,23 @@ demo: .venv/.ready
 test: lint
 	$(BIN)/pytest
 
-test-slow: .venv/.ready
+test-slow: .venv/.tests-ready
 	$(BIN)/pytest -m slow
 
 bench: .venv/.ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
-lint: .venv/.ready
+lint: .venv/.tests-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[map]'
+	touch $@
+
+.venv/.tests-ready: .venv/.ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
