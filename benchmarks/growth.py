@@ -23,7 +23,7 @@ import records
 from dgb.cookbook import load_recipe
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.load import load_graph
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 from dgb.train.journal import read_metrics
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 

@@ -75,7 +75,7 @@ def _label(curve: Curve, points: list[Figures]) -> str:
 
 
 def _draw_fit(axes: Any, points: list[Figures], curve: Curve) -> None:
-    """Draw the power law of the large points as a line, dashed where it only goes on from them."""
+    """Draw the power law of the large points as a line, dotted where it only goes on from them."""
     large = _large(points)
     if len(large) < 2:
         return

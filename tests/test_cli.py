@@ -11,7 +11,7 @@ from pyarrow import parquet
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
-from dgb.run.folder import write_embeddings
+from dgb.run.vectors import write_embeddings
 from tests.conftest import make_blocks
 
 SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]

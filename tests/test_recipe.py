@@ -9,7 +9,7 @@ from dgb.cookbook import load_recipe, recipe_hash, recipe_names, to_toml
 from dgb.errors import DGBError
 from dgb.model import layers
 from dgb.recipe import ACTIVATIONS, Embed, Recipe
-from dgb.run.training import check_recipe
+from dgb.run.trained import check_recipe
 from dgb.views.view import parse_view
 
 

@@ -11,7 +11,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.load import load_graph
 from dgb.run.repeat import score_training
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent

@@ -19,8 +19,9 @@ from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Array, Graph
 from dgb.data.node_ids import find_nodes
 from dgb.errors import DGBError
-from dgb.run.folder import make_folder, read_embeddings, write_embeddings
+from dgb.run.folder import make_folder
 from dgb.run.map import write_map
+from dgb.run.vectors import read_embeddings, write_embeddings
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
 

@@ -22,7 +22,7 @@ from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 from dgb.train.journal import FILE as METRICS
 
 SETTINGS = {  # parameters that stand for a setting of the recipe

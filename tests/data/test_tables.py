@@ -138,3 +138,11 @@ def test_the_index_of_pandas_is_no_column(tmp_path: Path) -> None:
 def test_what_is_no_table_is_refused(frame: Any) -> None:
     with pytest.raises(DGBError, match="nodes: not a table"):
         table_of(frame, "nodes")
+
+
+def test_a_folder_of_parquet_parts_is_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "nodes.parquet"
+    folder.mkdir()
+    for part, ids in enumerate((["a", "b"], ["c"])):
+        parquet.write_table(pa.table({"id": ids}), folder / f"part-{part}.parquet")
+    assert columns(read_table(folder)) == {"id": ["a", "b", "c"]}

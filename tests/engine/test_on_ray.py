@@ -13,9 +13,9 @@ from dgb.cli import main
 from dgb.cookbook import load_recipe
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
-from dgb.engine.cluster import check_address
+from dgb.engine.cluster import Cluster, check_address
 from dgb.errors import DGBError
-from dgb.run.folder import read_embeddings, remove_parts, write_embeddings
+from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings
 from dgb.train.journal import read_metrics
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
@@ -102,6 +102,7 @@ def test_options_that_do_not_go_together_are_refused(
     ("sets", "ranks", "message"),
     [
         (["encoder.layers=2"], 2, r"encoder\.layers=1"),
+        (["train.keep=disk"], 2, "keeps blocks in Ray's own store"),
         (["train.batch_size=3"], 4, "from 1 to 3, the rows of the smallest batch"),
     ],
 )
@@ -111,6 +112,11 @@ def test_what_ranks_cannot_share_is_refused(sets: list[str], ranks: int, message
 
     with pytest.raises(DGBError, match=message):
         check_ranks(load_recipe("default", sets), 90, ranks)
+
+
+def test_what_to_resume_with_names_the_same_cluster() -> None:
+    assert Cluster().words == " --engine ray"
+    assert Cluster("10.0.0.1:6379", 3).words == " --engine ray --address 10.0.0.1:6379 --workers 3"
 
 
 @pytest.mark.parametrize("address", ["ray://10.0.0.1:10001", "10.0.0.1", "10.0.0.1:"])

@@ -19,7 +19,7 @@ from dgb.reproduce.measure import TEST_READS, measure
 from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place, in_parallel
 from dgb.reproduce.verify import verdict_line, verify
-from dgb.run.training import Trained, train_encoder
+from dgb.run.trained import Trained, train_encoder
 from dgb.train.journal import read_lines
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]

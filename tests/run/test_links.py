@@ -17,7 +17,7 @@ from dgb.recipe import Recipe
 from dgb.run import links
 from dgb.run.links import FILE, evaluate_links, links_table
 from dgb.run.repeat import CLUSTER_COLUMNS, scores_table
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
 

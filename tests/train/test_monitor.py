@@ -5,7 +5,7 @@ import torch
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 from dgb.train.monitor import effective_rank, is_collapsed, spread
 
 

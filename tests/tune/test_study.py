@@ -16,7 +16,7 @@ from dgb.errors import DGBError
 from dgb.evaluate import probe
 from dgb.evaluate.scores import without_test_labels
 from dgb.recipe import Recipe
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 from dgb.train.loop import train_epoch
 from dgb.tune import candidate, study
 from dgb.tune.candidate import score

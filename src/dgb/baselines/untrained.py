@@ -3,7 +3,7 @@
 from dgb.cookbook import load_recipe, with_seed
 from dgb.data.graph import Array, Graph
 from dgb.recipe import Recipe as Settings
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:

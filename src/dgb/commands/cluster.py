@@ -19,12 +19,13 @@ def cluster(options: Namespace) -> None:
     from dgb.evaluate.cluster import central_rows, choose_clusters
     from dgb.evaluate.cluster import cluster as k_means
     from dgb.run import folder as files
+    from dgb.run.vectors import read_embeddings
 
     check_counts(options, "clusters")
     folder = Path(options.run)
     seed = files.read_recipe(folder).train.seed
     out = check_out(options.out, folder / "clusters.csv", (".csv", ".parquet"))
-    ids, z = files.read_embeddings(folder / files.EMBEDDINGS)
+    ids, z = read_embeddings(folder / files.EMBEDDINGS)
     count = options.clusters
     if count is None:
         count = choose_clusters(z, seed)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def neighbors(options: Namespace) -> None:
     """Print the nearest nodes of the nodes asked for, by cosine, or write those of all nodes."""
     from dgb.run import folder as files
+    from dgb.run.vectors import read_embeddings
 
     if options.k < 1:
         raise DGBError(f"-k must be at least 1, not {options.k}")
@@ -22,7 +23,7 @@ def neighbors(options: Namespace) -> None:
         raise DGBError("give the ids of nodes, or --all for a file with the neighbours of all")
     folder = Path(options.run)
     files.read_recipe(folder)
-    ids, z = files.read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
+    ids, z = read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
     if options.all:
         out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
         write_all(out, ids, z, options.k)

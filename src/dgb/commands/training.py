@@ -1,5 +1,6 @@
 """The verbs that train and embed."""
 
+import shutil
 import time
 from argparse import Namespace
 from dataclasses import replace
@@ -30,7 +31,7 @@ def train(options: Namespace) -> None:
     try:
         scores = train_run(graph, recipe, folder, cluster)
     except KeyboardInterrupt:
-        engine = " --engine ray" if cluster else ""
+        engine = cluster.words if cluster else ""
         say(f"dgb: stopped; go on with `dgb train --resume {folder}{engine}`")
         raise
     if "dgb" in scores:
@@ -68,7 +69,7 @@ def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
 
 def _begun(options: Namespace) -> tuple[Graph, Recipe, Path]:
     from dgb.run import folder as files
-    from dgb.run.training import check_recipe
+    from dgb.run.trained import check_recipe
 
     recipe = recipe_of(options)
     check_recipe(recipe)
@@ -83,6 +84,8 @@ def embed(options: Namespace) -> None:
     from dgb.run import folder as files
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
+    from dgb.run.memory import SCRATCH
+    from dgb.run.vectors import remove_parts, write_embeddings
 
     folder = Path(options.run)
     _check_embed_options(options)
@@ -100,11 +103,13 @@ def embed(options: Namespace) -> None:
     graph = graph_of(data, options, encoding)
     refuse_own_scales(graph, encoding)
     encoder = files.load_encoder(folder, recipe, choose_device("auto"))
-    z = embed_graph(encoder, graph, recipe)
+    z = embed_graph(encoder, graph, recipe, folder)
     if out.is_dir():  # as an engine has written them
-        files.remove_parts(out)
-    files.write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
+        remove_parts(out)
+    write_embeddings(out, graph.node_ids, z, npy=options.npy or recipe.embed.npy)
     print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+    del z  # which may map the files
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
 
 
 def _check_embed_options(options: Namespace) -> None:

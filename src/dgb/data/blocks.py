@@ -130,8 +130,9 @@ def _ranges(
     kind = generator.random(len(block))
     side = generator.integers(2, size=len(block)) * 2 - 1
     other = (block + np.where(kind < blocks.homophily, 0, side)) % (len(bounds) - 1)
-    is_near = kind < blocks.homophily + blocks.bordering
-    return np.where(is_near, bounds[other], 0.0), np.where(is_near, bounds[other + 1], bounds[-1])
+    low, high = bounds[other], bounds[other + 1]
+    is_near = (kind < blocks.homophily + blocks.bordering) & (low < high)  # an empty block has none
+    return np.where(is_near, low, 0.0), np.where(is_near, high, bounds[-1])
 
 
 def _fill(path: Path, place: slice | tuple[slice, slice], values: Array) -> None:

@@ -48,7 +48,7 @@ def _largest(edges: Matrix, weight: Array) -> Matrix:
         return added
     del added
     # scipy sorts by rows in linear time; columns that count the edges keep it from adding any.
-    number = np.arange(len(row), dtype=col.dtype)
+    number = np.arange(len(row), dtype=col.dtype if len(row) < 2**31 else np.int64)
     by_row = sparse.csr_array((weight, (row, number)), shape=(edges.shape[0], len(row)))
     parts = (by_row.data, col[by_row.indices], by_row.indptr)
     return _largest_per_place(sparse.csr_array(parts, shape=edges.shape))

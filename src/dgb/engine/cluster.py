@@ -29,6 +29,12 @@ class Cluster:
     address: str | None = None  # None: start Ray on this machine alone
     workers: int | None = None  # None: one for each machine
 
+    @property
+    def words(self) -> str:
+        """The options of `dgb train` that say the same."""
+        address = f" --address {self.address}" if self.address else ""
+        return f" --engine ray{address}" + (f" --workers {self.workers}" if self.workers else "")
+
 
 def import_ray() -> Any:
     """Return Ray, or say how to install it."""

@@ -17,6 +17,7 @@ from dgb.engine.propagation import make_features, propagate
 from dgb.engine.shares import Share, pick
 from dgb.recipe import Recipe
 from dgb.train import journal
+from dgb.views.inputs import has_row_batches
 from dgb.views.rows import batch_sizes
 from dgb.views.view import parse_view
 
@@ -80,7 +81,7 @@ class Epochs:
     ) -> list[tuple[Array, list[int]]]:
         sizes = batch_sizes(num_nodes, self.recipe.train.batch_size)
         order = np.arange(num_nodes)
-        if len(sizes) > 1:
+        if has_row_batches(self.recipe.train, num_nodes):
             order = torch.randperm(num_nodes, generator=generator).numpy()
         batches = np.split(order, np.cumsum(sizes)[:-1])
         parts = [[np.array_split(batch, ranks)[rank] for batch in batches] for rank in range(ranks)]

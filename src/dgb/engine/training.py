@@ -23,6 +23,7 @@ from dgb.train.journal import read_metrics
 from dgb.train.loop import make_state, show_line
 from dgb.train.monitor import is_collapsed
 from dgb.views.rows import batch_sizes
+from dgb.views.view import ONE_LAYER
 
 FAILURES = 3  # that a run survives
 # A rank waits while blocks are propagated and the other way round: both may use all processors.
@@ -32,9 +33,11 @@ RANK_SHARE = 0.001
 def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
     """Refuse what ranks that share rows cannot do."""
     if recipe.encoder.layers > 1:
+        raise DGBError(f"--engine ray needs {ONE_LAYER}")
+    if recipe.train.keep == "disk" or recipe.train.device == "cuda":
         raise DGBError(
-            "--engine ray needs encoder.layers=1: rows of P X̃ are independent of each other, "
-            "rows of a second layer are not"
+            "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "
+            "train.keep=disk and train.device=cuda"
         )
     least = min(batch_sizes(num_nodes, recipe.train.batch_size))
     if not 1 <= ranks <= least:
@@ -117,7 +120,7 @@ def _watched(trainer: Any, recipe: Recipe, folder: Path) -> Any:
     if isinstance(outcome[0], Exception):
         raise DGBError(
             f"training on Ray failed: {outcome[0]}; go on from its last checkpoint with "
-            f"`dgb train --resume {folder} --engine ray`"
+            f"`dgb train --resume {folder} --engine ray` and the same --address"
         ) from outcome[0]
     return outcome[0]
 

@@ -13,7 +13,8 @@ from dgb.reproduce.plan import ABLATIONS
 from dgb.reproduce.runner import refuse_uncommitted
 from dgb.run.folder import write_json
 from dgb.run.machine import set_threads
-from dgb.run.training import describe, train_encoder
+from dgb.run.trained import train_encoder
+from dgb.run.training import describe
 
 # (a)–(d) of the figure; its caption names no other variant.
 PANELS = {"dgb": "DGB", "without-projection": "without projection", "p=0": "p = 0", "p=1": "p = 1"}

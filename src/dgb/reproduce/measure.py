@@ -16,7 +16,8 @@ from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import Place
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import peak_mb, reset_peak, set_threads
-from dgb.run.training import describe, train_encoder
+from dgb.run.trained import train_encoder
+from dgb.run.training import describe
 from dgb.train.journal import append_line
 
 Line = dict[str, Any]

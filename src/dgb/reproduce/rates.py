@@ -14,7 +14,7 @@ from dgb.reproduce.plan import rate_keys, table3_recipe
 from dgb.reproduce.published import rows
 from dgb.run.folder import write_text
 from dgb.run.machine import set_threads
-from dgb.run.training import train_encoder
+from dgb.run.trained import train_encoder
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 from dgb.tune.labels import validation_accuracy
 

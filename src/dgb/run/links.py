@@ -7,7 +7,8 @@ from dgb.data.graph import Graph
 from dgb.evaluate.links import edge_scores, link_scores, split_edges
 from dgb.recipe import Recipe
 from dgb.run.repeat import SYSTEMS, percent_table, repeat, seeds_of
-from dgb.run.training import describe, train_encoder, untrained_systems
+from dgb.run.trained import train_encoder
+from dgb.run.training import describe, untrained_systems
 
 FILE = "links.jsonl"
 ROWS = SYSTEMS | {"edges": "edges alone"}

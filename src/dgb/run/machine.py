@@ -104,12 +104,15 @@ def peak_mb() -> float | None:
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
-def free_gb() -> float | None:
+def free_gb(device: torch.device) -> float | None:
     """Return the memory that a process can still take, in GB; None where it cannot be told."""
+    if device.type == "cuda":
+        return float(torch.cuda.mem_get_info(device)[0]) / 1e9
     meminfo = Path("/proc/meminfo")
-    if meminfo.exists():  # Linux
-        (line,) = [t for t in meminfo.read_text().splitlines() if t.startswith("MemAvailable:")]
-        return min(int(line.split()[1]) * 1024, _left_in_group()) / 1e9
+    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
+    for line in lines:
+        if line.startswith("MemAvailable:"):  # Linux
+            return min(int(line.split()[1]) * 1024, _left_in_group()) / 1e9
     if sys.platform == "darwin":  # what is free now cannot be asked simply: all but a quarter
         return 0.75 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
     return None

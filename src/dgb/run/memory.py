@@ -1,5 +1,6 @@
 """How much memory a run will take, told before it begins, and what to set where it lacks."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ from scipy import sparse
 
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.evaluate.sample import MOST
 from dgb.recipe import Recipe
-from dgb.run.machine import free_gb
+from dgb.run.machine import choose_device, free_gb
 from dgb.views.columns import Store
 from dgb.views.inputs import has_row_batches
 from dgb.views.view import parse_view
@@ -22,26 +24,38 @@ BATCH = 8192  # rows that are suggested for a step
 
 def estimate(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> dict[str, float]:
     """Return the GB that a run takes beside the graph itself, by what takes them."""
-    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.width
-    is_batched = has_row_batches(recipe.train, n)
+    n, is_batched = graph.num_nodes, has_row_batches(recipe.train, graph.num_nodes)
     rows = recipe.train.batch_size if is_batched else n
-    held = 0 if is_on_disk else n * d * FLOAT
-    columns = min(d, Store(recipe.train.columns).width(n))
+    views, embeddings = _views(graph, recipe, is_on_disk), _embeddings(graph, recipe, is_on_disk)
     parts = {
         "operators": _operators(graph, recipe),
         "features": _features(graph, is_batched=is_batched),
-        # Both views, and for each hop the two terms before, the sum and the columns themselves.
-        "views": (2 * held + 4 * n * columns * FLOAT) if is_batched else 4 * n * d * FLOAT,
+        # The views are gone when embeddings are computed.
+        "views": views if views > embeddings else 0.0,
         "a step": rows * _numbers_a_row(recipe) * FLOAT,
-        "embeddings": (0 if is_on_disk else 2 * n * width * FLOAT + held) + n // 5 * width * FLOAT,
+        "embeddings": embeddings if embeddings >= views else 0.0,
     }
-    parts["views"], parts["embeddings"] = _not_at_once(parts["views"], parts["embeddings"])
     return {name: size / GB for name, size in parts.items()}
 
 
-def _not_at_once(views: float, embeddings: float) -> tuple[float, float]:
-    """Count the larger one: the views are gone when embeddings are computed."""
-    return (views, 0.0) if views > embeddings else (0.0, embeddings)
+def _views(graph: Graph, recipe: Recipe, is_on_disk: bool) -> float:
+    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.width
+    if has_row_batches(recipe.train, n):
+        columns = min(d, Store(recipe.train.columns).width(n))
+        # Both views, and for each hop the two terms before, the sum and the columns themselves.
+        return (0 if is_on_disk else 2 * n * d * FLOAT) + 4 * n * columns * FLOAT
+    if sparse.issparse(graph.x) and recipe.train.order != "propagate":
+        return float(6 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT)
+    return 4 * n * d * FLOAT
+
+
+def _embeddings(graph: Graph, recipe: Recipe, is_on_disk: bool) -> float:
+    """Count those of DGB and of the untrained encoder, and the rows that a probe learns from."""
+    n, d = graph.num_nodes, graph.num_features
+    width = recipe.encoder.width + d * recipe.embed.features
+    raw = 0 if sparse.issparse(graph.x) else n * d
+    kept = 0 if is_on_disk else 2 * n * width + raw
+    return (kept + min(n // 5, 2 * MOST) * width) * FLOAT
 
 
 def _operators(graph: Graph, recipe: Recipe) -> float:
@@ -71,50 +85,76 @@ def _numbers_a_row(recipe: Recipe) -> float:
 def choose_scratch(graph: Graph, recipe: Recipe, folder: Path | None) -> Path | None:
     """Return where P X̃ of row batches is kept: None is memory; a run that fits nowhere is refused.
 
-    The choice changes no number of the result.
+    The choice changes no mask, and no number of the result beyond rounding.
     """
-    keep = recipe.train.keep
-    if keep == "disk" and folder is None:
-        raise DGBError("train.keep=disk needs a run folder; use `dgb train`, or train.keep=memory")
-    can_use_disk = folder is not None and has_row_batches(recipe.train, graph.num_nodes)
-    places = {"auto": (False, True), "memory": (False,), "disk": (True,)}[keep]
-    for is_on_disk in places:
-        if (can_use_disk or not is_on_disk) and fits(graph, recipe, is_on_disk=is_on_disk):
-            assert folder is not None or not is_on_disk
-            return folder / SCRATCH if folder and is_on_disk else None
-    raise DGBError(_refusal(graph, recipe, is_on_disk=places[-1] and can_use_disk))
+    keep, is_batched = recipe.train.keep, has_row_batches(recipe.train, graph.num_nodes)
+    if keep == "disk" and (folder is None or not is_batched):
+        raise DGBError(
+            "train.keep=disk needs a run folder, as of `dgb train`, and a train.batch_size below "
+            f"the {graph.num_nodes} nodes; leave it out where the run fits into memory"
+        )
+    if keep != "disk" and fits(graph, recipe, is_on_disk=False):
+        return None
+    can_use_disk = folder is not None and is_batched and keep != "memory"
+    if not can_use_disk or not fits(graph, recipe, is_on_disk=True):
+        raise DGBError(_refusal(graph, recipe, folder, is_on_disk=can_use_disk))
+    assert folder is not None
+    _refuse_full_disk(graph, recipe, folder)
+    return folder / SCRATCH
 
 
 def fits(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> bool:
     """Tell whether a run fits into the memory that it may take."""
-    limit = limit_gb(recipe)
+    limit = limit_gb(recipe, is_on_disk=is_on_disk)
     return limit is None or sum(estimate(graph, recipe, is_on_disk=is_on_disk).values()) <= limit
 
 
-def limit_gb(recipe: Recipe) -> float | None:
+def limit_gb(recipe: Recipe, *, is_on_disk: bool) -> float | None:
     """Return the memory that a run may take, by setting or what is free; None where unknown."""
-    return recipe.train.memory_gb or free_gb()
+    device = choose_device("cpu" if is_on_disk else recipe.train.device)
+    return recipe.train.memory_gb or free_gb(device)
 
 
-def _refusal(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> str:
+def _refuse_full_disk(graph: Graph, recipe: Recipe, folder: Path) -> None:
+    # Files are made without their content: a full disk would stop the process without a word.
+    n, d = graph.num_nodes, graph.num_features
+    width = recipe.encoder.width + d * recipe.embed.features
+    needed, free = (3 * d + 3 * width) * n * FLOAT / GB, shutil.disk_usage(folder).free / GB
+    if needed > free:
+        raise DGBError(
+            f"this run would write about {needed:.1f} GB to {folder}, where {free:.1f} GB are "
+            "free; choose another --out"
+        )
+
+
+def _refusal(graph: Graph, recipe: Recipe, folder: Path | None, *, is_on_disk: bool) -> str:
     parts = estimate(graph, recipe, is_on_disk=is_on_disk)
     listed = ", ".join(f"{name} {size:.1f}" for name, size in parts.items() if size >= 0.05)
-    limit = limit_gb(recipe) or 0.0
+    limit = limit_gb(recipe, is_on_disk=is_on_disk) or 0.0
     source = "train.memory_gb allows" if recipe.train.memory_gb else "are free"
     return (
         f"this run would take about {sum(parts.values()):.1f} GB beside the graph ({listed}), and "
-        f"{limit:.1f} GB {source}; {_advice(graph, recipe)}"
+        f"{limit:.1f} GB {source}; {_advice(graph, recipe, folder)}"
     )
 
 
-def _advice(graph: Graph, recipe: Recipe) -> str:
+def _advice(graph: Graph, recipe: Recipe, folder: Path | None) -> str:
     """Return the least change of settings with which the run fits."""
     changes: dict[str, Any] = {}
-    steps = [("batch_size", BATCH), ("keep", "disk"), ("columns", 32)]
-    for key, value in steps if recipe.encoder.layers == 1 else []:
-        if key != "batch_size" or not has_row_batches(recipe.train, graph.num_nodes):
-            changes[key] = value
+    for change in _possible_changes(graph, recipe, folder):
+        changes |= change
         changed = replace(recipe, train=replace(recipe.train, **changes))
         if fits(graph, changed, is_on_disk=changed.train.keep == "disk"):
             return "set " + " ".join(f"train.{k}={v}" for k, v in changes.items())
     return "set a smaller encoder.width, or take a machine with more memory (docs/large-graphs.md)"
+
+
+def _possible_changes(graph: Graph, recipe: Recipe, folder: Path | None) -> list[dict[str, Any]]:
+    if recipe.encoder.layers > 1:  # row batches are of one layer
+        return []
+    now, smaller = recipe.train.batch_size or graph.num_nodes, min(BATCH, graph.num_nodes // 2)
+    order: dict[str, Any] = {"order": "auto"} if recipe.train.order == "transform" else {}
+    changes = [{"batch_size": smaller} | order] if 1 < smaller < now else []
+    if folder is not None and smaller > 1:
+        changes += [{"keep": "disk"}, {"columns": 32}]
+    return changes

@@ -14,6 +14,7 @@ from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.machine import generators
+from dgb.run.vectors import remove_parts, write_embeddings
 from dgb.views.inputs import Inputs, make_inputs
 
 
@@ -48,7 +49,8 @@ def refuse_other_engine(folder: Path) -> None:
     """Refuse to go on in one process with a run whose checkpoints are Ray's."""
     if (folder / CHECKPOINTS).exists():
         raise DGBError(
-            f"{folder} was begun on Ray; go on with `dgb train --resume {folder} --engine ray`"
+            f"{folder} was begun on Ray; go on with `dgb train --resume {folder} --engine ray` and "
+            "the same --address"
         )
 
 
@@ -60,11 +62,11 @@ def remove_checkpoints(folder: Path) -> None:
 def _empty(folder: Path) -> Path:
     """Make a folder without the parts of a run that was stopped, which may have had others."""
     if folder.is_dir():
-        files.remove_parts(folder)
+        remove_parts(folder)
     folder.unlink(missing_ok=True)
     folder.mkdir()
     return folder
 
 
 def _write(path: Path, node_ids: Array, z: Array) -> None:
-    files.write_embeddings(path, node_ids, z)
+    write_embeddings(path, node_ids, z)

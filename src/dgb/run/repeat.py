@@ -13,7 +13,8 @@ from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
-from dgb.run.training import describe, score_systems, train_encoder
+from dgb.run.trained import train_encoder
+from dgb.run.training import describe, score_systems
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 FILE = "runs.jsonl"

@@ -1,8 +1,6 @@
 """One training: from a graph to embeddings, and to a run folder with its scores."""
 
 import shutil
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph, Split
 from dgb.engine.cluster import Cluster
-from dgb.errors import DGBError
 from dgb.evaluate.scores import (
     choose_split,
     class_names,
@@ -21,101 +18,18 @@ from dgb.evaluate.scores import (
     score_embeddings,
     why_not_scored,
 )
-from dgb.model.bootstrap import Bootstrap
-from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
 from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run import folder as files
-from dgb.run.machine import (
-    choose_device,
-    generators,
-    git_hash,
-    has_bf16,
-    machine_kind,
-    peak_mb,
-    set_threads,
-    versions,
-)
+from dgb.run.machine import git_hash, machine_kind, peak_mb, versions
 from dgb.run.map import write_map
-from dgb.run.memory import SCRATCH, choose_scratch, estimate, limit_gb
+from dgb.run.memory import SCRATCH
 from dgb.run.on_ray import refuse_other_engine, remove_checkpoints, train_on_ray
+from dgb.run.trained import Trained, check_recipe, train_encoder
+from dgb.run.vectors import read_embeddings, write_embeddings, write_npy
 from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
-from dgb.train.loop import fit
 from dgb.train.monitor import effective_rank
-from dgb.views.inputs import Inputs, make_inputs, normalised_features
-from dgb.views.operators import theta
-from dgb.views.sampler import describe_path, epoch_sampler
-from dgb.views.view import parse_view
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A trained encoder and what it was trained on."""
-
-    encoder: Encoder
-    inputs: Inputs
-    recipe: Recipe
-    seconds: float
-
-    def embeddings(self) -> Array:
-        """Return the representations of the training graph."""
-        return embed(self.encoder, self.inputs, self.recipe.embed).cpu().numpy()
-
-    def untrained_embeddings(self) -> Array:
-        """Return the representations by the encoder as it was before its first step."""
-        for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
-        encoder = Encoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
-        encoder = encoder.to(self.encoder.weights[0].device)
-        return embed(encoder, self.inputs, self.recipe.embed, "untrained").cpu().numpy()
-
-
-def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Trained:
-    """Train DGB on a graph; with a folder, go on from the checkpoint in it if there is one."""
-    check_recipe(recipe)
-    set_threads(recipe.train.threads)
-    device = choose_device(recipe.train.device)
-    for_weights, for_masks = generators(recipe.train.seed, device)
-    start = time.perf_counter()
-    scratch = choose_scratch(graph, recipe, folder)
-    inputs = make_inputs(graph, recipe, device, scratch=scratch)
-    if folder:
-        _tell_path(graph, inputs, recipe)
-    model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
-    fit(model, epoch_sampler(inputs, recipe, for_masks), recipe.train, for_masks, folder=folder)
-    return Trained(model.encoder, inputs, recipe, time.perf_counter() - start)
-
-
-def _tell_path(graph: Graph, inputs: Inputs, recipe: Recipe) -> None:
-    is_on_disk = inputs.store is not None and inputs.store.folder is not None
-    needed = sum(estimate(graph, recipe, is_on_disk=is_on_disk).values())
-    limit = limit_gb(recipe)
-    free = "" if limit is None else f" of {limit:.1f}"
-    say(f"{describe_path(inputs, recipe)}; about {needed:.1f}{free} GB of memory")
-    if recipe.train.bf16 and not has_bf16(inputs.device):
-        say("warning: this device has no bfloat16 of its own; train.bf16=false is faster here")
-
-
-def check_recipe(recipe: Recipe) -> None:
-    """Refuse settings that make no sense or do not go together."""
-    parse_view(recipe.view1)
-    parse_view(recipe.view2)
-    theta(recipe.diffusion)
-    choose_device(recipe.train.device)
-    if recipe.encoder.layers > 1 and recipe.train.batch_size:
-        raise DGBError(
-            "train.batch_size needs encoder.layers=1: rows of P X̃ are independent of each other, "
-            "rows of a second layer are not"
-        )
-    if not recipe.probe.weight_decays:
-        raise DGBError("probe.weight_decays must list at least one number")
-    if recipe.train.batch_size == 1 and recipe.heads.batch_norm:
-        raise DGBError(
-            "train.batch_size must be 0 or at least 2: BatchNorm needs more than one row"
-        )
-    if recipe.train.batch_size and recipe.train.order == "transform":
-        raise DGBError("train.batch_size needs train.order=auto or propagate, not transform")
 
 
 def train_run(
@@ -125,6 +39,18 @@ def train_run(
 
     With a cluster, its machines train and embed; the rest is the same.
     """
+    try:
+        scores = _train_and_score(graph, recipe, folder, cluster)
+    finally:  # only now does nothing map its files, which would keep them on Windows
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need these
+    remove_checkpoints(folder)
+    return scores
+
+
+def _train_and_score(
+    graph: Graph, recipe: Recipe, folder: Path, cluster: Cluster | None
+) -> dict[str, Any]:
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")
@@ -143,9 +69,6 @@ def train_run(
     scores |= systems | {"peak_mb": peak_mb()}
     write_map(folder, graph, z, names, split)
     files.write_json(folder / files.SCORES, scores)
-    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need these
-    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
-    remove_checkpoints(folder)
     return scores
 
 
@@ -153,7 +76,7 @@ def _train_here(graph: Graph, recipe: Recipe, folder: Path) -> tuple[Trained, Ar
     refuse_other_engine(folder)
     trained = train_encoder(graph, recipe, folder)
     z = trained.embeddings()
-    files.write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
+    write_embeddings(folder / files.EMBEDDINGS, graph.node_ids, z, npy=recipe.embed.npy)
     return trained, z
 
 
@@ -162,9 +85,9 @@ def _train_there(
 ) -> tuple[Trained, Array]:
     check_recipe(recipe)
     encoder, inputs, seconds = train_on_ray(graph, recipe, folder, cluster)
-    _, z = files.read_embeddings(folder / files.EMBEDDINGS)
+    _, z = read_embeddings(folder / files.EMBEDDINGS)
     if recipe.embed.npy:
-        files.write_npy((folder / files.EMBEDDINGS).with_suffix(".npy"), z)
+        write_npy((folder / files.EMBEDDINGS).with_suffix(".npy"), z)
     return Trained(encoder, inputs, recipe, seconds), z
 
 
@@ -185,7 +108,7 @@ def untrained_systems(trained: Trained, graph: Graph) -> dict[str, Any]:
     """Return the rows beside which DGB is scored: the encoder untrained, and the features alone."""
     return {
         "random": trained.untrained_embeddings(),
-        "raw": normalised_features(graph, trained.recipe),
+        "raw": trained.raw_features(graph),
     }
 
 

@@ -12,7 +12,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device, generators, set_threads
-from dgb.run.training import check_recipe
+from dgb.run.trained import check_recipe
 from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import label_free_scores
 from dgb.tune.labels import VALIDATION, validation_accuracy

@@ -14,7 +14,7 @@ from dgb.evaluate.scores import without_test_labels
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
-from dgb.run.training import check_recipe
+from dgb.run.trained import check_recipe
 from dgb.tune.candidate import mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
 from dgb.tune.knob import Space, starting_point, suggest

@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dgb.data.graph import Graph
+from dgb.data.graph import Array, Graph
 from dgb.recipe import Diffusion, Recipe, Train
 from dgb.views.augment import Features
 from dgb.views.columns import Store
@@ -29,6 +29,11 @@ class Inputs:
     device: torch.device  # where the networks are
     row_scale: Tensor | None = None  # [num_nodes], what rows of x are multiplied by when used
     store: Store | None = None  # of P X̃, where a step takes some rows of it
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether row batches are kept in files."""
+        return self.store is not None and self.store.folder is not None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,7 +72,9 @@ def make_inputs(
     is_scaled = recipe.data.normalise == "row"
     scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
     store = Store(recipe.train.columns, scratch)
-    return Inputs(to_features(graph.x).to(place), operators, device, scale, store)
+    # Blocks of columns are dense anyway: features that are dense stay where the graph has them.
+    x = to_features(graph.x) if sparse.issparse(graph.x) else _dense_features(graph.x)
+    return Inputs(x.to(place), operators, device, scale, store)
 
 
 def normalised_features(graph: Graph, recipe: Recipe) -> Any:
@@ -81,7 +88,10 @@ def to_features(x: Any) -> Features:
     nonzeros = x.nnz if sparse.issparse(x) else np.count_nonzero(x)
     if nonzeros * SPARSE_COST < size:
         return sparse_matrix(x)
-    dense = x.toarray() if sparse.issparse(x) else x
+    return _dense_features(x.toarray() if sparse.issparse(x) else x)
+
+
+def _dense_features(x: Array) -> Tensor:
     with warnings.catch_warnings():  # a file that is mapped for reading: nothing writes to X
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(dense))
+        return torch.from_numpy(np.ascontiguousarray(x))

@@ -13,6 +13,9 @@ from dgb.views.diffusion import Diffusion
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
+ONE_LAYER = (
+    "encoder.layers=1: rows of P X̃ are independent of each other, rows of a second layer are not"
+)
 AUGMENTATIONS = ("in", "nfd", "nd")
 OPERATORS = ("adj", "diff")
 # How much slower a multiplication is in a sparse product than in a dense one, measured on CPU.
@@ -104,10 +107,7 @@ class Rows:
     @property
     def operator(self) -> Operator:
         """Refuse a second layer."""
-        raise DGBError(
-            "row batches need encoder.layers=1: rows of P X̃ are independent of each other, "
-            "rows of a second layer are not"
-        )
+        raise DGBError(f"row batches need {ONE_LAYER}")
 
 
 def make_view(

@@ -104,6 +104,8 @@ def _read_parquet(path: Path) -> Any:
     from pyarrow import parquet
 
     try:
+        if path.is_dir():  # parts, as many programs write them
+            return parquet.read_table(path)
         with parquet.ParquetFile(path) as file, byte_bar(path.name, path.stat().st_size) as bar:
             parts = [file.schema_arrow.empty_table()]
             for group in range(file.num_row_groups):

@@ -1,0 +1,94 @@
+"""Files of embeddings: one of Parquet, or a folder of such parts; taken some rows at a time."""
+
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dgb.data.graph import Array
+from dgb.data.node_ids import arrow_ids
+from dgb.data.parts import are_finite, row_parts
+from dgb.errors import DGBError
+from dgb.whole_file import whole_file
+
+
+def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
+    """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish.
+
+    z is taken some rows at a time: it may lie in a file that is larger than the memory.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids, vector = arrow_ids(node_ids), pa.list_(pa.float32(), z.shape[1])
+    schema = pa.schema({"node_id": ids.type, "embedding": vector})
+    with whole_file(path) as part, parquet.ParquetWriter(part, schema) as file:
+        for rows in row_parts(*z.shape):
+            flat = pa.array(np.ascontiguousarray(z[rows], dtype=np.float32).reshape(-1))
+            vectors = pa.FixedSizeListArray.from_arrays(flat, type=vector)
+            file.write_table(pa.table([ids[rows], vectors], schema=schema))
+    if npy:
+        write_npy(path.with_suffix(".npy"), z)
+
+
+def write_npy(path: Path, z: Array) -> None:
+    """Write an array atomically."""
+    with whole_file(path) as part, part.open("wb") as file:
+        np.save(file, z, allow_pickle=False)
+
+
+def remove_parts(path: Path) -> None:
+    """Remove embeddings that lie in a folder, and nothing else: one file can take its place."""
+    try:
+        for part in path.glob("part-*.parquet*"):
+            part.unlink()
+        path.rmdir()
+    except OSError as error:
+        raise DGBError(f"{path} is a folder that holds other files; move it away") from error
+
+
+def read_embeddings(path: Path) -> tuple[Array, Array]:
+    """Return node ids [n] and embeddings [n, width] of a file that `write_embeddings` wrote.
+
+    A folder of such files, as the engines write it, is read in the order of their names.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not path.exists() or not parts:
+        raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
+    try:
+        with ExitStack() as stack:
+            # A buffer would be a second copy.
+            opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]
+            files = [stack.enter_context(file) for file in opened]
+            ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
+            return np.concatenate(ids), _read_vectors(files)
+    except (pa.ArrowException, AttributeError, KeyError, ValueError):
+        raise DGBError(
+            f"{path} is no file of embeddings: it needs the columns node_id and embedding, lists "
+            "of numbers of one length"
+        ) from None
+
+
+def _read_vectors(files: list[Any]) -> Array:
+    """Fill one array from Parquet files, batch by batch, so that no second one is made."""
+    from pyarrow import compute
+
+    z, row = np.empty((0, 0), np.float32), 0
+    total = sum(file.metadata.num_rows for file in files)
+    for batch in chain.from_iterable(file.iter_batches(columns=["embedding"]) for file in files):
+        vectors = batch["embedding"]
+        lengths = compute.list_value_length(vectors).to_numpy(zero_copy_only=False)
+        z = z if row else np.empty((total, int(lengths[0])), np.float32)
+        flat = vectors.flatten().to_numpy(zero_copy_only=False)
+        z[row : row + len(vectors)] = flat.reshape(len(vectors), -1)
+        if not (lengths == z.shape[1]).all() or not are_finite(z[row : row + len(vectors)]):
+            raise ValueError
+        row += len(vectors)
+    if not row:
+        raise ValueError
+    return z
