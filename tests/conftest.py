@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,18 @@ def ctrl_c_in_epoch_3(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def blocks() -> Graph:
     """Return 90 nodes in three planted classes with sparse features and a split."""
     return make_blocks(90)
+
+
+@pytest.fixture(params=["sparse", "dense"])
+def graph(request: pytest.FixtureRequest, blocks: Graph) -> Graph:
+    """Return the blocks with their sparse features, and with dense ones."""
+    return blocks if request.param == "sparse" else with_dense_features(blocks)
+
+
+def with_dense_features(graph: Graph) -> Graph:
+    """Return the graph with other features, none of which is zero."""
+    rng = np.random.default_rng(7)
+    return replace(graph, x=rng.random((graph.num_nodes, 11), dtype=np.float32) + 0.1)
 
 
 def draw_views(inputs: Inputs, recipe: Recipe, generator: torch.Generator) -> tuple[View, View]:

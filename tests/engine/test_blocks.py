@@ -1,6 +1,5 @@
 """Blocks of rows on several machines are propagated to what one process computes."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,6 @@ pytest.importorskip("ray")
 
 CPU = torch.device("cpu")
 KERNELS = [[], ["diffusion.kernel=heat"], ["diffusion.top_k=5"]]
-
-
-def with_dense_features(graph: Graph) -> Graph:
-    rng = np.random.default_rng(7)
-    return replace(graph, x=rng.random((graph.num_nodes, 11), dtype=np.float32) + 0.1)
-
-
-@pytest.fixture(params=["sparse", "dense"])
-def graph(request: pytest.FixtureRequest, blocks: Graph) -> Graph:
-    return blocks if request.param == "sparse" else with_dense_features(blocks)
 
 
 def joined(columns: list[list[Any]]) -> torch.Tensor:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -23,7 +22,7 @@ from dgb.views.inputs import make_inputs
 from dgb.views.rows import RowBatches, batch_sizes
 from dgb.views.sampler import epoch_sampler
 from dgb.views.view import Rows
-from tests.conftest import draw_views
+from tests.conftest import draw_views, with_dense_features
 
 CPU = torch.device("cpu")
 SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
@@ -31,16 +30,6 @@ SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
 
 def recipe_with(*sets: str) -> Recipe:
     return load_recipe("default", [*SMALL, *sets])
-
-
-def with_dense_features(graph: Graph) -> Graph:
-    rng = np.random.default_rng(7)
-    return replace(graph, x=rng.random((graph.num_nodes, 11), dtype=np.float32) + 0.1)
-
-
-@pytest.fixture(params=["sparse", "dense"])
-def graph(request: pytest.FixtureRequest, blocks: Graph) -> Graph:
-    return blocks if request.param == "sparse" else with_dense_features(blocks)
 
 
 def draw(graph: Graph, recipe: Recipe, scratch: Path | None = None) -> RowBatches:
