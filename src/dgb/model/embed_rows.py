@@ -1,10 +1,9 @@
 """Embedding some rows at a time, so that the result alone has a row for every node in memory."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
+from dgb.data.parts import row_parts
 from dgb.model.encoder import Encoder
 from dgb.model.layers import l2_normalise
 from dgb.recipe import Embed
@@ -13,8 +12,6 @@ from dgb.views.inputs import Inputs
 from dgb.views.product import Operator
 from dgb.views.rows import fill, propagate
 from dgb.views.view import Rows
-
-AT_ONCE = 2**24  # numbers of the result that are computed at a time
 
 
 def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
@@ -27,18 +24,18 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
     for turn, operator in enumerate(recipe.operator.split("+")):
         _fill_clean(blocks, inputs)
         propagate(blocks, inputs.operators[operator])
-        for rows in _chunks(out):
+        for rows in row_parts(*shape):
             batch = blocks.rows(rows.start, rows.stop).to(inputs.device)
             h = encoder(Rows(batch)).cpu()
             out[rows, :width] = out[rows, :width] + h if turn else h
     if recipe.features:
         _fill_clean(blocks, inputs)
-        for rows in _chunks(out):
+        for rows in row_parts(*shape):
             out[rows, width:] = blocks.rows(rows.start, rows.stop).cpu()
     if recipe.smooth:
         _smooth(out, inputs.operators["smooth"], inputs)
     if recipe.features:
-        for rows in _chunks(out):
+        for rows in row_parts(*shape):
             out[rows] = torch.cat([l2_normalise(p) for p in out[rows].tensor_split([width], 1)], 1)
     return out
 
@@ -53,9 +50,3 @@ def _smooth(out: Tensor, operator: Operator, inputs: Inputs) -> None:
     for i in range(0, out.shape[1], width):
         columns = out[:, i : i + width].contiguous().to(inputs.x.device)
         out[:, i : i + width] = operator.multiply(columns).cpu()
-
-
-def _chunks(out: Tensor) -> Iterator[slice]:
-    step = AT_ONCE // out.shape[1] + 1
-    for start in range(0, len(out), step):
-        yield slice(start, start + step)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from dgb.progress import progress_bar
-from dgb.views.augment import Features, augment
+from dgb.views.augment import Features, augment, scale_rows
 from dgb.views.columns import ColumnBlocks
 from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix
@@ -62,8 +62,8 @@ def fill(
     of what is augmented at a time changes a mask.
     """
     if isinstance(x, SparseMatrix):
-        x = x if scale is None else x.with_values(x.values * scale[x.pattern.row])
-        augmented = augment(x, nodes, generator)
+        scaled = x if scale is None else scale_rows(x, scale[:, None])
+        augmented = augment(scaled, nodes, generator)
         assert isinstance(augmented, SparseMatrix)
         for first, block in blocks.placed():
             augmented.write_columns(first, block)
