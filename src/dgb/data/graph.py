@@ -7,9 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dgb.data.byte_bar import byte_bar
+from dgb.data.checked import (
+    check_split,
+    checked_features,
+    checked_labels,
+    checked_weights,
+    compact,
+)
 from dgb.data.encoding import Encoding
-from dgb.data.parts import are_finite, row_parts
 from dgb.data.symmetric import symmetric
 from dgb.errors import DGBError
 
@@ -79,7 +84,7 @@ def make_graph(
 
     `edges` is an n × n scipy sparse matrix; its values are the edge weights.
     """
-    x = _checked_features(x)
+    x = checked_features(x)
     adjacency = undirected(edges)
     num_nodes = x.shape[0]
     if adjacency.shape[0] != num_nodes:
@@ -88,12 +93,12 @@ def make_graph(
             "give one feature row per node, in the same order"
         )
     node_ids = np.arange(num_nodes) if node_ids is None else np.asarray(node_ids)
-    labels = None if labels is None else _checked_labels(np.asarray(labels))
+    labels = None if labels is None else checked_labels(labels)
     for what, values in (("node ids", node_ids), ("labels", labels)):
         if values is not None and values.shape != (num_nodes,):
             raise DGBError(f"{name}: {num_nodes} nodes but {what} of shape {values.shape}")
     for split in splits:
-        _check_split(split, num_nodes)
+        check_split(split.train, split.validation, split.test, num_nodes=num_nodes)
     return Graph(name, x, adjacency, node_ids, labels, label_names, splits)
 
 
@@ -107,55 +112,4 @@ def undirected(edges: Any) -> Any:
     edges = sparse.coo_array(edges)
     if edges.shape[0] != edges.shape[1]:
         raise DGBError(f"the adjacency must be square, not {edges.shape[0]} × {edges.shape[1]}")
-    is_bit = edges.dtype.kind == "b"
-    weight = edges.data if is_bit else edges.data.astype(np.float32, copy=False)
-    if not are_finite(weight) or (len(weight) and weight.min() < 0):
-        raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
-    return _compact(symmetric(edges, weight))
-
-
-def _checked_labels(labels: Array) -> Array:
-    if labels.dtype.kind not in "iu" and not (labels == np.floor(labels)).all():
-        raise DGBError("labels must be whole numbers, -1 where unknown")
-    if (labels < -1).any():
-        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {labels.min()}")
-    return labels.astype(np.int64)
-
-
-def _check_split(split: Split, num_nodes: int) -> None:
-    nodes = np.concatenate([split.train, split.validation, split.test])
-    if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
-        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph")
-    if len(np.unique(nodes)) < len(nodes):
-        raise DGBError("a node is in two parts of the split; train, validation and test are apart")
-
-
-def _checked_features(x: Any) -> Features:
-    if not sparse.issparse(x):
-        x = np.asarray(x)
-    if x.dtype.kind not in "biuf":
-        raise DGBError(f"features must be numbers, not {x.dtype}; encode text and categories first")
-    x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
-    if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
-        raise DGBError(f"features must be a table of at least 2 nodes × 1 column, not {x.shape}")
-    if not _holds_numbers(x.data if sparse.issparse(x) else x):
-        raise DGBError("features hold NaN or infinite values; replace them before training")
-    return _compact(x) if sparse.issparse(x) else x
-
-
-def _holds_numbers(values: Array) -> bool:
-    width = values.size // max(len(values), 1)
-    with byte_bar("features", values.nbytes) as bar:
-        for part in row_parts(len(values), width):
-            if not are_finite(values[part]):
-                return False
-            bar.update(values[part].nbytes)
-    return True
-
-
-def _compact(matrix: Any) -> Any:
-    """Return CSR with sorted rows, each place once, and 32-bit places where they suffice."""
-    matrix.sum_duplicates()
-    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
-    places = (part.astype(index, copy=False) for part in (matrix.indices, matrix.indptr))
-    return sparse.csr_array((matrix.data, *places), shape=matrix.shape)
+    return compact(symmetric(edges, checked_weights(edges.data)))

@@ -23,7 +23,7 @@ def symmetric(edges: Matrix, weight: Array) -> Matrix:
     with progress_bar(
         None, "adjacency", unit=" edges", total=count, unit_scale=True, delay=1
     ) as bar:
-        one_way = _pattern(edges, weight) if is_even else _largest(edges, weight)
+        one_way = _pattern(edges, weight) if is_even else _without_loops(edges, weight)
         bar.update(count // 3)
         other_way = sparse.csr_array(one_way.T)
         bar.update(count // 3)
@@ -39,10 +39,14 @@ def _pattern(edges: Matrix, weight: Array) -> Matrix:
     return sparse.csr_array((is_edge, (row, col)), shape=edges.shape)
 
 
-def _largest(edges: Matrix, weight: Array) -> Matrix:
-    """Return one direction in CSR with the largest weight of every pair."""
+def _without_loops(edges: Matrix, weight: Array) -> Matrix:
     row, col = edges.coords
-    weight = np.where(row != col, weight, np.float32(0))
+    return largest_weights(edges, np.where(row != col, weight, np.float32(0)))
+
+
+def largest_weights(edges: Matrix, weight: Array) -> Matrix:
+    """Return one direction of a COO matrix in CSR with the largest weight of every pair."""
+    row, col = edges.coords
     added = sparse.csr_array((weight, (row, col)), shape=edges.shape)
     if added.nnz == len(row):  # every pair once
         return added

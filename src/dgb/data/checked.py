@@ -1,0 +1,74 @@
+"""The rules for the parts of a graph: features, weights, labels, splits."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dgb.data.byte_bar import byte_bar
+from dgb.data.parts import are_finite, row_parts
+from dgb.errors import DGBError
+
+Array = NDArray[Any]
+
+
+def checked_features(x: Any, least_rows: int = 2) -> Any:
+    """Return features as float32, sparse where given sparse, refusing what are no numbers."""
+    if not sparse.issparse(x):
+        x = np.asarray(x)
+    if x.dtype.kind not in "biuf":
+        raise DGBError(f"features must be numbers, not {x.dtype}; encode text and categories first")
+    x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
+    if x.ndim != 2 or x.shape[0] < least_rows or x.shape[1] < 1:
+        raise DGBError(
+            f"features must be a table of at least {least_rows} nodes × 1 column, not {x.shape}"
+        )
+    if not _holds_numbers(x.data if sparse.issparse(x) else x):
+        raise DGBError("features hold NaN or infinite values; replace them before training")
+    return compact(x) if sparse.issparse(x) else x
+
+
+def checked_weights(weight: Array) -> Array:
+    """Return edge weights as float32, bits as they are, refusing negative and infinite ones."""
+    weight = weight if weight.dtype.kind == "b" else weight.astype(np.float32, copy=False)
+    if not are_finite(weight) or (len(weight) and weight.min() < 0):
+        raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
+    return weight
+
+
+def checked_labels(labels: Any) -> Array:
+    """Return labels as int64, refusing what are no classes."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "iu" and not (labels == np.floor(labels)).all():
+        raise DGBError("labels must be whole numbers, -1 where unknown")
+    if (labels < -1).any():
+        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {labels.min()}")
+    return labels.astype(np.int64)
+
+
+def check_split(*parts: Array, num_nodes: int) -> None:
+    """Refuse parts of a split that share a node or name one that is not there."""
+    nodes = np.concatenate(parts)
+    if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
+        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph")
+    if len(np.unique(nodes)) < len(nodes):
+        raise DGBError("a node is in two parts of the split; train, validation and test are apart")
+
+
+def compact(matrix: Any) -> Any:
+    """Return CSR with sorted rows, each place once, and 32-bit places where they suffice."""
+    matrix.sum_duplicates()
+    index = np.int32 if max(*matrix.shape, matrix.nnz) < 2**31 else np.int64
+    places = (part.astype(index, copy=False) for part in (matrix.indices, matrix.indptr))
+    return sparse.csr_array((matrix.data, *places), shape=matrix.shape)
+
+
+def _holds_numbers(values: Array) -> bool:
+    width = values.size // max(len(values), 1)
+    with byte_bar("features", values.nbytes) as bar:
+        for part in row_parts(len(values), width):
+            if not are_finite(values[part]):
+                return False
+            bar.update(values[part].nbytes)
+    return True

@@ -1,0 +1,1 @@
+"""Heterogeneous graphs: several types of nodes, and relations between them."""
