@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dgb.errors import DGBError
-from dgb.recipe import Data, Recipe
+from dgb.recipe import Data, Hetero, Recipe
 from dgb.settings import make_section, unknown_name
 
 # What does not change the result of a run, only picks one of its repetitions, or says which graph
@@ -21,7 +21,13 @@ NOT_IN_HASH = {
     "data": tuple(f.name for f in fields(Data) if f.name != "normalise"),
 }
 # Settings that came later, and what they were before: results of then keep their hash.
-LATER = {"train": {"bf16": False}}
+_TYPED = {"way_drop_rate": 0.0, "types": ""}
+LATER = {
+    "train": {"bf16": False},
+    "view1": _TYPED,
+    "view2": _TYPED,
+    "hetero": asdict(Hetero()),
+}
 
 
 def recipe_names() -> list[str]:
@@ -85,6 +91,7 @@ def recipe_hash(recipe: Recipe) -> str:
         for key, default in later.items():
             if values[section][key] == default:
                 del values[section][key]
+    values = {section: keys for section, keys in values.items() if keys}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

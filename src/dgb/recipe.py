@@ -9,6 +9,7 @@ from dgb.settings import setting
 
 TEXT_FORMS = ("auto", "category", "words", "drop")
 STRUCTURES = ("walk", "ppr", "degree")
+LEARNT = "learnt"  # for node types of heterogeneous graphs
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -28,7 +29,9 @@ class Data:
         "auto", "text columns: few values are categories, else words", among=TEXT_FORMS
     )
     unknown: str = setting("refuse", "edges to nodes without a row", among=("refuse", "drop"))
-    structure: str = setting("walk", "features made where there are none", among=STRUCTURES)
+    structure: str = setting(
+        "walk", "features made where there are none", among=(*STRUCTURES, LEARNT)
+    )
     normalise: str = setting("row", "divide a row by the sum of its sizes", among=("row", "none"))
 
 
@@ -61,6 +64,10 @@ class View:
     augment: str = setting("nfd+adj", "any of in, nfd, nd, joined by + with one of adj, diff")
     nfd_drop_rate: float = setting(0.7, "share of the features that nfd drops", low=0, high=0.99)
     nd_drop_rate: float = setting(0.5, "share of the nodes that nd drops", low=0, high=0.99)
+    way_drop_rate: float = setting(
+        0.0, "share of the nodes on the way of meta-paths that are left out", low=0, high=0.99
+    )
+    types: str = setting("", "rates of single node types, such as author.way=0.3,paper.nfd=0.5")
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,26 @@ class Diffusion:
     top_k: int = setting(0, "keep the k largest entries a row; 0 keeps S whole", low=0)
     threshold: float = setting(0.0, "drop the entries of S below this", low=0, high=1)
     self_loops: bool = setting(False, "build T from A + I instead of A")
+
+
+@dataclass(frozen=True)
+class Hetero:
+    """A graph of several node types: what its views and its encoder go over."""
+
+    encoder: str = setting(
+        "metapaths",
+        "one GCN a meta-path and attention over them, or one over all relations",
+        among=("metapaths", "relations"),
+    )
+    metapaths: str = setting(
+        "", "such as paper-author-paper,paper-subject-paper (default: all up to max_length)"
+    )
+    max_length: int = setting(4, "steps of the meta-paths that are found", low=1, high=8)
+    weights: str = setting(
+        "counts", "of a path: 1, or shared at every node on the way", among=("counts", "walk")
+    )
+    attention: int = setting(64, "columns of the attention over meta-paths", low=1, high=2**20)
+    materialise: bool = setting(False, "multiply meta-paths out, where the product is small")
 
 
 @dataclass(frozen=True)
@@ -146,6 +173,7 @@ class Recipe:
     view1: View = field(default_factory=View)
     view2: View = field(default_factory=lambda: View(augment="nd+diff"))
     diffusion: Diffusion = field(default_factory=Diffusion)
+    hetero: Hetero = field(default_factory=Hetero)
     train: Train = field(default_factory=Train)
     embed: Embed = field(default_factory=Embed)
     probe: Probe = field(default_factory=Probe)

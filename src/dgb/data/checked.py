@@ -37,9 +37,9 @@ def checked_weights(weight: Array) -> Array:
     return weight
 
 
-def checked_labels(labels: Any) -> Array:
+def checked_labels(given: Any) -> Array:
     """Return labels as int64, refusing what are no classes."""
-    labels = np.asarray(labels)
+    labels: Array = np.asarray(given)
     if labels.dtype.kind not in "iu" and not (labels == np.floor(labels)).all():
         raise DGBError("labels must be whole numbers, -1 where unknown")
     if (labels < -1).any():

@@ -13,7 +13,7 @@ is that of exact arithmetic; float32 adds about 1e-6 of rounding.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from dgb.data.csr_rows import canonical_rows, row_sums
 from dgb.data.graph import Array
 from dgb.data.parts import nonzero_parts
 from dgb.errors import DGBError
-from dgb.views.pattern import lacks_csr, scatter_product
+from dgb.views.pattern import lacks_csr
 from dgb.views.sparse import SparseMatrix, Tick, idle
 
 TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
@@ -68,11 +68,37 @@ def _chebyshev_series(theta: Array, error: float) -> Array:
         m *= 2
 
 
+class Transition(Protocol):
+    """A symmetric matrix with its spectrum in [-1, 1], or what multiplies as one."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of its entries."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where it lies."""
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return T times a block of columns, in memory of its own."""
+
+    def to(self, device: torch.device) -> "Transition":
+        """Return T on another device."""
+
+
 @dataclass(frozen=True, eq=False)
 class Diffusion:
     """S of Eq. 4 as an operator: a Chebyshev series in T_sym between D^½ and D^-½."""
 
-    transition: SparseMatrix  # T_sym
+    transition: Transition  # T_sym
     coefficients: tuple[float, ...]
     scale: Tensor | None  # [num_nodes, 1], D^½ where T = A D⁻¹; None where T is T_sym itself
 
@@ -80,6 +106,11 @@ class Diffusion:
     def hops(self) -> int:
         """Passes over the edges that one product takes."""
         return len(self.coefficients) - 1
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+        return self.hops * self.transition.multiplications
 
     def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return S times a block of columns."""
@@ -138,12 +169,12 @@ def chebyshev_sum(
     return out
 
 
-def chebyshev_term(t: SparseMatrix, before: Tensor | None, now: Tensor) -> Tensor:
+def chebyshev_term(t: Transition, before: Tensor | None, now: Tensor) -> Tensor:
     """Overwrite `before` with the next term 2 T now − before; the first term is T now."""
     if before is None:
         return t.multiply(now)
-    if lacks_csr(now):
-        return scatter_product(t.pattern, t.values, now).mul_(2).sub_(before)
+    if not isinstance(t, SparseMatrix) or lacks_csr(now):
+        return t.multiply(now).mul_(2).sub_(before)
     return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
 
 

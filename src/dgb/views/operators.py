@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
+from torch import Tensor
 
 from dgb.data.graph import Array
 from dgb.data.parts import row_parts
@@ -12,6 +13,7 @@ from dgb.progress import progress_bar
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views.diffusion import (
     Diffusion,
+    Transition,
     chebyshev_coefficients,
     check_theta,
     heat_coefficients,
@@ -48,11 +50,18 @@ def make_diff(
 ) -> Diffusion | SparseMatrix:
     """Return S of Eq. 4: matrix-free, or explicit where top_k or threshold ask for it."""
     t_sym, root = transition(adjacency, self_loops=recipe.self_loops, dtype=_FLOATS[dtype])
+    t = sparse_matrix(t_sym, is_symmetric=True)
+    return diffuse_over(t, torch.from_numpy(root)[:, None].to(dtype), recipe)
+
+
+def diffuse_over(
+    t_sym: Transition, root: Tensor, recipe: DiffusionRecipe
+) -> Diffusion | SparseMatrix:
+    """Return S of Eq. 4 over T_sym = D^-½ A D^-½, given beside it D^½, [num_nodes, 1]."""
     coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
     # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.
-    scale = None if recipe.kernel == "ppr" else torch.from_numpy(root)[:, None].to(dtype)
-    t = sparse_matrix(t_sym, is_symmetric=True)
-    diffusion = Diffusion(t, tuple(coefficients.tolist()), scale)
+    scale = None if recipe.kernel == "ppr" else root
+    diffusion = Diffusion(t_sym, tuple(coefficients.tolist()), scale)
     if not recipe.top_k and not recipe.threshold:
         return diffusion
     s = sparsify(

@@ -15,6 +15,10 @@ class Operator(Protocol):
     def hops(self) -> int:
         """Passes over the edges that one product takes."""
 
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+
     def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return the product with a block of columns."""
 

@@ -38,6 +38,11 @@ class SparseMatrix:
         """Where the matrix lies."""
         return self.values.device
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the values."""
+        return self.values.dtype
+
     @cached_property
     def csr(self) -> Tensor:
         """The matrix as torch's CSR tensor."""
@@ -52,6 +57,11 @@ class SparseMatrix:
     def hops(self) -> int:
         """Passes over the non-zeros that one product takes."""
         return 1
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+        return len(self.values)
 
     def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
         """Return the product with a block of columns."""

@@ -36,9 +36,10 @@ def _rows(
     diffusion: Diffusion, rows: Tensor, top_k: int, threshold: float
 ) -> tuple[Array, Array, Array]:
     num_nodes = diffusion.transition.shape[0]
-    unit = torch.zeros(num_nodes, len(rows), dtype=diffusion.transition.values.dtype)
+    t = diffusion.transition
+    unit = torch.zeros(num_nodes, len(rows), dtype=t.dtype, device=t.device)
     unit[rows, torch.arange(len(rows))] = 1
-    block = diffusion.multiply_transposed(unit).T  # row i of S is column i of Sᵀ
+    block = diffusion.multiply_transposed(unit).T.cpu()  # row i of S is column i of Sᵀ
     k = min(top_k, num_nodes) if top_k > 0 else num_nodes
     value, col = block.topk(k, dim=1, sorted=False)
     # What is not above zero is rounding: every θ_k and every entry of T is at least zero.

@@ -9,7 +9,6 @@ from torch import Tensor
 from dgb.errors import DGBError
 from dgb.recipe import View as ViewRecipe
 from dgb.views.augment import Features, augment, node_factors, scale_rows
-from dgb.views.diffusion import Diffusion
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
@@ -153,7 +152,7 @@ def _sharing_pays(view1: View, view2: View) -> bool:
 def propagates_first(x: Features, operator: Operator, width: int) -> bool:
     """Tell whether (P X̃) W costs less than P (X̃ W) over an epoch of both networks."""
     num_nodes, num_features = x.shape
-    hop = _multiplications(operator)
+    hop = operator.multiplications
     dense = PASSES * num_nodes * num_features * width
     if isinstance(x, SparseMatrix):
         features = PASSES * len(x.values) * width * SPARSE_COST
@@ -161,10 +160,3 @@ def propagates_first(x: Features, operator: Operator, width: int) -> bool:
         features = dense
     transform = features + PASSES * hop * width * SPARSE_COST
     return hop * num_features * SPARSE_COST + dense < transform
-
-
-def _multiplications(operator: Operator) -> int:
-    """Return how many multiplications a column takes."""
-    matrix = operator.transition if isinstance(operator, Diffusion) else operator
-    assert isinstance(matrix, SparseMatrix)
-    return operator.hops * len(matrix.values)

@@ -1,0 +1,1 @@
+"""Views of heterogeneous graphs: over meta-paths, or over the relations themselves."""

@@ -1,0 +1,101 @@
+"""How dense the graph of a meta-path is, by a sample of its rows, and the graph itself."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.data.graph import Array
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.errors import DGBError
+from dgb.progress import progress_bar
+from dgb.views.hetero.metapath import MetaPath, Step
+from dgb.views.hetero.weights import factor_of, weighted
+
+SAMPLE, BLOCK = 256, 32  # rows that a density is measured on, and rows made at a time
+ENTRY = 24  # bytes of a non-zero: place and weight, twice while it is normalised
+
+
+@dataclass(frozen=True)
+class Density:
+    """How many nodes a node reaches over a meta-path, of how many there are."""
+
+    mean: float
+    error: float  # of the mean; 0 where all rows were counted
+    num_nodes: int
+
+    @property
+    def share(self) -> float:
+        """Share of all pairs of nodes that are joined."""
+        return self.mean / max(self.num_nodes, 1)
+
+    @property
+    def pairs(self) -> float:
+        """Pairs of nodes that are joined: about so many non-zeros the matrix has."""
+        return self.mean * self.num_nodes
+
+
+def measure_density(graph: HeteroGraph, path: MetaPath, seed: int = 0) -> Density:
+    """Count what the nodes reach over a meta-path, or of many nodes a sample."""
+    num_nodes = graph.nodes[graph.target].num_nodes
+    rows = np.arange(num_nodes)
+    if num_nodes > SAMPLE:
+        rows = np.sort(np.random.default_rng(seed).choice(num_nodes, SAMPLE, replace=False))
+    counts = np.concatenate([np.diff(block.indptr) for block in _reached(graph, path, rows)])
+    is_sample = len(rows) < num_nodes
+    error = float(counts.std(ddof=1)) / len(rows) ** 0.5 if is_sample else 0.0
+    return Density(float(counts.mean()), error, num_nodes)
+
+
+def materialise(graph: HeteroGraph, path: MetaPath, weights: str, limit_gb: float | None) -> Any:
+    """Multiply a meta-path out into a CSR matrix, unless it would not fit into memory."""
+    density = measure_density(graph, path)
+    size = (density.mean + 3 * density.error) * density.num_nodes * ENTRY / 1e9
+    if limit_gb is not None and size > limit_gb:
+        raise DGBError(
+            f"{path.name} joins about {density.pairs:,.0f} pairs of nodes, which take "
+            f"{size:.1f} GB of the {limit_gb:.1f} there are; set hetero.materialise=false, "
+            "which never builds this matrix"
+        )
+    matrix = _product(graph, path, weights)
+    return matrix if path.is_symmetric else sparse.csr_array((matrix + matrix.T) / 2)
+
+
+def _product(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
+    factors = [
+        _oriented(
+            weighted(graph.relations[step.relation].matrix, factor_of(path, i, weights)), step
+        )
+        for i, step in enumerate(path.steps)
+    ]
+    blocks = []
+    for start in progress_bar(range(0, factors[0].shape[0], 4096), path.name, unit="block"):
+        block = factors[0][start : start + 4096]
+        for factor in factors[1:]:
+            block = block @ factor
+        blocks.append(block)
+    return sparse.vstack(blocks, format="csr")
+
+
+def _reached(graph: HeteroGraph, path: MetaPath, rows: Array) -> Iterator[Any]:
+    """Yield for some rows at a time which nodes they reach, either way of the meta-path."""
+    ways = [path.steps] if path.is_symmetric else [path.steps, path.mirrored]
+    factors = {
+        step: _oriented(graph.relations[step.relation].matrix.astype(bool), step)
+        for way in ways
+        for step in way
+    }
+    for start in range(0, len(rows), BLOCK):
+        found = None
+        for way in ways:
+            block = factors[way[0]][rows[start : start + BLOCK]]
+            for step in way[1:]:
+                block = block @ factors[step]
+            found = block if found is None else found.maximum(block)
+        yield found
+
+
+def _oriented(matrix: Any, step: Step) -> Any:
+    return sparse.csr_array(matrix.T) if step.direction < 0 else matrix
