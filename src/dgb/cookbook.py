@@ -22,7 +22,7 @@ NOT_IN_HASH = {
 }
 # Settings that came later, and what they were before: results of then keep their hash.
 _TYPED = {"way_drop_rate": 0.0, "types": ""}
-LATER = {
+LATER: dict[str, dict[str, Any]] = {
     "train": {"bf16": False},
     "view1": _TYPED,
     "view2": _TYPED,

@@ -34,7 +34,18 @@ def make_section(kind: type[Section], name: str, values: Mapping[str, Any]) -> S
 
 def listed(names: str) -> tuple[str, ...]:
     """Return the names of a list such as dgi,gcn, each once."""
-    return tuple(dict.fromkeys(n.strip().lower() for n in names.split(",") if n.strip()))
+    return tuple(dict.fromkeys(name.lower() for name in listed_names(names)))
+
+
+def listed_names(names: str) -> tuple[str, ...]:
+    """Return the names of a list as they are written."""
+    return tuple(name.strip() for name in names.split(",") if name.strip())
+
+
+def listed_pairs(pairs: str) -> list[tuple[str, str]]:
+    """Return the keys and values of a list such as a=1,b=2."""
+    found = [pair.partition("=") for pair in listed_names(pairs)]
+    return [(key.strip(), value.strip()) for key, _, value in found]
 
 
 def check_names(what: str, names: Iterable[str], known: Iterable[str]) -> None:

@@ -1,7 +1,9 @@
 """Bootstrapping: an online network that learns to predict a slowly moving target network, Eq. 7."""
 
+from collections.abc import Callable
 from copy import deepcopy
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +11,9 @@ from torch import Tensor, nn
 from dgb.model.encoder import Encoder
 from dgb.model.heads import make_predictor, make_projector, predict
 from dgb.recipe import Recipe
-from dgb.views.view import Rows, View
+
+# Draws a module whose encode_both takes two views to the rows H of both, [rows, encoder.width].
+MakeEncoder = Callable[[torch.Generator], Any]
 
 
 class Outputs(NamedTuple):
@@ -29,23 +33,29 @@ class Outputs(NamedTuple):
 class Bootstrap(nn.Module):
     """Online network θ (encoder, projector, predictor), target network ξ (encoder, projector)."""
 
-    def __init__(self, num_features: int, recipe: Recipe, generator: torch.Generator) -> None:
-        """Draw the online network, then the target: a copy, or independent by setting."""
+    def __init__(
+        self, encoder: int | MakeEncoder, recipe: Recipe, generator: torch.Generator
+    ) -> None:
+        """Draw the online network, then the target: a copy, or independent by setting.
+
+        `encoder` is the number of features that a GCN takes, or what draws another encoder.
+        """
         super().__init__()
         width = recipe.encoder.width
-        self.encoder = Encoder(num_features, recipe.encoder, generator)
+        draw = partial(Encoder, encoder, recipe.encoder) if isinstance(encoder, int) else encoder
+        self.encoder = draw(generator)
         self.projector = make_projector(width, recipe.heads, generator)
         self.predictor = make_predictor(width, recipe.heads, generator)
         if recipe.train.target_start == "copy":
             self.target_encoder = deepcopy(self.encoder)
             self.target_projector = deepcopy(self.projector)
         else:
-            self.target_encoder = Encoder(num_features, recipe.encoder, generator)
+            self.target_encoder = draw(generator)
             self.target_projector = make_projector(width, recipe.heads, generator)
         self.target_encoder.requires_grad_(False)
         self.target_projector.requires_grad_(False)
 
-    def forward(self, view1: View | Rows, view2: View | Rows) -> Outputs:
+    def forward(self, view1: Any, view2: Any) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
         h1, h2 = self.encoder.encode_both(view1, view2)
         prediction1, prediction2 = (predict(self.projector, self.predictor, h) for h in (h1, h2))

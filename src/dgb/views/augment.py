@@ -54,5 +54,9 @@ def node_feature_dropout(x: Features, drop_rate: float, generator: torch.Generat
 
 def _bernoulli(size: int, drop_rate: float, generator: torch.Generator) -> Tensor:
     """Return ε̃ / (1 − δ) with ε̃ ~ Bernoulli(1 − δ)."""
-    keep = torch.rand(size, generator=generator, device=generator.device) >= drop_rate
-    return keep.float().div_(1 - drop_rate)
+    return keep_mask(size, drop_rate, generator).float().div_(1 - drop_rate)
+
+
+def keep_mask(size: int, drop_rate: float, generator: torch.Generator) -> Tensor:
+    """Return ε̃ ~ Bernoulli(1 − δ) as bits."""
+    return torch.rand(size, generator=generator, device=generator.device) >= drop_rate

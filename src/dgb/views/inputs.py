@@ -11,7 +11,7 @@ from scipy import sparse
 from torch import Tensor
 
 from dgb.data.graph import Array, Graph
-from dgb.recipe import Diffusion, Recipe, Train
+from dgb.recipe import Data, Diffusion, Recipe, Train
 from dgb.views.augment import Features
 from dgb.views.columns import Store
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
@@ -59,9 +59,7 @@ def make_inputs(
     Those of the recipe's views are left out for an encoder that is trained already. With a folder
     `scratch`, features stay where the graph has them, and row batches are kept in files there.
     """
-    needed = set(recipe.embed.operator.split("+"))
-    if not is_trained:
-        needed |= {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
+    needed = needed_operators(recipe, is_trained=is_trained)
     place = torch.device("cpu") if scratch else device
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, place)
     if recipe.embed.smooth:
@@ -77,9 +75,21 @@ def make_inputs(
     return Inputs(x.to(place), operators, device, scale, store)
 
 
+def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
+    """Return which of `adj` and `diff` embedding needs, and training unless it is over."""
+    needed = set(recipe.embed.operator.split("+"))
+    views = () if is_trained else (recipe.view1, recipe.view2)
+    return needed | {parse_view(view).operator for view in views}
+
+
 def normalised_features(graph: Graph, recipe: Recipe) -> Any:
     """Return X as the recipe wants it, dense or sparse as it came."""
-    return row_normalise(graph.x) if recipe.data.normalise == "row" else graph.x
+    return normalised(graph.x, recipe.data)
+
+
+def normalised(x: Any, recipe: Data) -> Any:
+    """Return features as the recipe wants them, dense or sparse as they came."""
+    return row_normalise(x) if recipe.normalise == "row" else x
 
 
 def to_features(x: Any) -> Features:

@@ -1,14 +1,14 @@
 """Where the views of an epoch come from: the whole graph in one step, or row batches."""
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
 from dgb.recipe import Recipe, Train
 from dgb.views.inputs import Inputs
 from dgb.views.rows import RowBatches, batch_sizes, fill, propagate
-from dgb.views.view import Rows, View, ViewSpec, make_view, parse_view, propagates_first
+from dgb.views.view import ViewSpec, make_view, parse_view, propagates_first
 
 
 class Epoch(Protocol):
@@ -17,8 +17,8 @@ class Epoch(Protocol):
     def __len__(self) -> int:
         """Return the number of steps."""
 
-    def __iter__(self) -> Iterator[tuple[View | Rows, View | Rows]]:
-        """Yield the views step by step."""
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the views step by step, in the form that the run's encoder takes."""
 
 
 def epoch_sampler(

@@ -1,0 +1,118 @@
+"""What the two kinds of encoder for heterogeneous graphs differ in; all else is shared."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from dgb.data.graph import Array
+from dgb.data.hetero.features import union_ids, with_features
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.errors import DGBError
+from dgb.model.bootstrap import MakeEncoder
+from dgb.model.metapaths import PathEncoder
+from dgb.model.relations import RelationEncoder
+from dgb.recipe import Recipe
+from dgb.run.trained import check_recipe
+from dgb.views.hetero.inputs import make_path_inputs, metapaths_of
+from dgb.views.hetero.sampler import PathViews, path_sampler
+from dgb.views.hetero.typed import TypedGraph, make_typed_inputs, typed_sampler
+from dgb.views.sampler import Epoch
+from dgb.views.view import View
+
+ALL = "all"  # types, as data.target
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Inputs of a run in the form of its encoder."""
+
+    draw_encoder: MakeEncoder
+    sampler: Callable[[torch.Generator], Callable[[], Epoch]]
+    clean_views: Callable[[], Iterator[Any]]  # without dropout; the sum of their H is embedded
+    node_ids: Array  # of the rows of H
+
+
+def make_parts(
+    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None = None
+) -> Parts:
+    """Prepare a graph for the encoder that the recipe asks for."""
+    if recipe.hetero.encoder == "relations":
+        return _relation_parts(graph, recipe, device)
+    return _path_parts(graph, recipe, device, limit_gb)
+
+
+def _path_parts(
+    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None
+) -> Parts:
+    graph = with_features(graph, [graph.target], recipe.data.structure)
+    inputs = make_path_inputs(graph, recipe, device, limit_gb)
+
+    def clean_views() -> Iterator[PathViews]:
+        for name in recipe.embed.operator.split("+"):
+            operators = (path[name] for path in inputs.operators.values())
+            yield PathViews(tuple(View(inputs.x, operator) for operator in operators))
+
+    return Parts(
+        partial(PathEncoder, inputs.x.shape[1], len(inputs.operators), recipe),
+        lambda generator: path_sampler(inputs, graph.target, recipe, generator),
+        clean_views,
+        graph.nodes[graph.target].node_ids,
+    )
+
+
+def _relation_parts(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> Parts:
+    graph = with_features(graph, graph.nodes, recipe.data.structure)
+    inputs = make_typed_inputs(graph, recipe, device)
+    is_all = recipe.data.target == ALL
+    embedded = tuple(graph.nodes) if is_all else (graph.target,)
+    widths = {name: x.shape[1] for name, x in inputs.x.items()}
+    ends = [(message.source, message.target) for message in inputs.messages]
+
+    def draw_encoder(generator: torch.Generator) -> RelationEncoder:
+        return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
+
+    return Parts(
+        draw_encoder,
+        lambda generator: typed_sampler(inputs, recipe, generator),
+        lambda: iter([TypedGraph(inputs.x, inputs.messages)]),
+        union_ids(graph) if is_all else graph.nodes[graph.target].node_ids,
+    )
+
+
+def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:
+    """Return the rows of the target type among those that are embedded."""
+    if recipe.data.target != ALL:
+        return z
+    names = list(graph.nodes)
+    start = sum(graph.nodes[name].num_nodes for name in names[: names.index(graph.target)])
+    return np.asarray(z[start : start + graph.nodes[graph.target].num_nodes])
+
+
+def resolve(graph: HeteroGraph, recipe: Recipe) -> Recipe:
+    """Return the recipe with the meta-paths named that it leaves to be found."""
+    check_hetero_recipe(recipe)
+    if recipe.hetero.encoder == "relations":
+        return recipe
+    names = ",".join(path.name for path in metapaths_of(graph, recipe))
+    return replace(recipe, hetero=replace(recipe.hetero, metapaths=names))
+
+
+def check_hetero_recipe(recipe: Recipe) -> None:
+    """Refuse settings that make no sense for heterogeneous graphs."""
+    check_recipe(recipe)
+    is_over_relations = recipe.hetero.encoder == "relations"
+    if recipe.embed.smooth or recipe.embed.features:
+        raise DGBError(
+            "embed.smooth and embed.features are for graphs of one node type; unset them"
+        )
+    if recipe.data.target == ALL and not is_over_relations:
+        raise DGBError(
+            "meta-paths embed one type; name it with data.target, or take --recipe relations, "
+            "which embeds all types together"
+        )
+    if is_over_relations and recipe.train.batch_size:
+        raise DGBError("train.batch_size needs hetero.encoder=metapaths with encoder.layers=1")

@@ -1,0 +1,66 @@
+"""What a run over meta-paths computes once: the features of the target type, and operators."""
+
+from dataclasses import dataclass
+
+import torch
+
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.recipe import Recipe
+from dgb.settings import listed_names
+from dgb.views.augment import Features
+from dgb.views.hetero.chain import Chain, make_chains
+from dgb.views.hetero.density import materialise
+from dgb.views.hetero.metapath import MetaPath, choose_metapaths
+from dgb.views.hetero.operators import make_path_operators
+from dgb.views.inputs import needed_operators, normalised, to_features
+from dgb.views.operators import make_operators
+from dgb.views.product import Operator
+
+
+@dataclass(frozen=True, eq=False)
+class PathInputs:
+    """Features of the target type, and for every meta-path its chain and its operators."""
+
+    x: Features  # [target nodes, num_features]
+    chains: dict[str, Chain]
+    operators: dict[str, dict[str, Operator]]  # by meta-path, then adj or diff
+    sizes: dict[str, int]  # nodes of every type
+    device: torch.device
+
+
+def make_path_inputs(
+    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None = None
+) -> PathInputs:
+    """Normalise the target's features, which must be there, and make the operators."""
+    x = graph.nodes[graph.target].x
+    assert x is not None, "types without features are given some before"
+    paths = metapaths_of(graph, recipe)
+    chains = make_chains(graph, paths, recipe.hetero.weights, device)
+    needed = needed_operators(recipe)
+    operators = {
+        path.name: _multiplied_out(graph, path, recipe, needed, device, limit_gb)
+        if recipe.hetero.materialise
+        else make_path_operators(chains[path.name], recipe.diffusion, needed)
+        for path in paths
+    }
+    features = to_features(normalised(x, recipe.data)).to(device)
+    sizes = {name: nodes.num_nodes for name, nodes in graph.nodes.items()}
+    return PathInputs(features, chains, operators, sizes, device)
+
+
+def metapaths_of(graph: HeteroGraph, recipe: Recipe) -> tuple[MetaPath, ...]:
+    """Return the meta-paths that a recipe names, or those that are found."""
+    names = listed_names(recipe.hetero.metapaths)
+    return choose_metapaths(graph, names, recipe.hetero.max_length)
+
+
+def _multiplied_out(
+    graph: HeteroGraph,
+    path: MetaPath,
+    recipe: Recipe,
+    needed: set[str],
+    device: torch.device,
+    limit_gb: float | None,
+) -> dict[str, Operator]:
+    adjacency = materialise(graph, path, recipe.hetero.weights, limit_gb)
+    return make_operators(adjacency, recipe.diffusion, needed, device)

@@ -1,0 +1,114 @@
+"""Views of the typed graph itself, without meta-paths: features of every type, all relations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+from dgb.views.augment import Features, augment
+from dgb.views.hetero.chain import Link
+from dgb.views.hetero.rates import parse_typed_view
+from dgb.views.hetero.weights import Factor, weighted
+from dgb.views.inputs import needed_operators, normalised, to_features
+from dgb.views.sampler import Epoch
+from dgb.views.sparse import SparseMatrix, Tick, idle, sparse_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """A relation in one direction: D^-½ R D^-½ carries rows of one type to another."""
+
+    source: str
+    target: str
+    link: Link  # rows: target, columns: source
+
+    @property
+    def hops(self) -> int:
+        """Passes over the edges that one product takes."""
+        return 1
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+        return self.link.matrix.multiplications
+
+    def multiply(self, dense: torch.Tensor, tick: Tick = idle) -> torch.Tensor:
+        """Return what reaches the target nodes."""
+        out = self.link.multiply(dense)
+        tick()
+        return out
+
+    def multiply_transposed(self, dense: torch.Tensor) -> torch.Tensor:
+        """Return the way back of gradients."""
+        return self.link.multiply(dense, backward=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TypedInputs:
+    """The features of every type, and all relations in both directions."""
+
+    x: dict[str, Features]
+    messages: tuple[Message, ...]
+    device: torch.device
+
+
+@dataclass(frozen=True, eq=False)
+class TypedGraph:
+    """One view: augmented features of every type, and the relations that carry them."""
+
+    x: dict[str, Features]
+    messages: tuple[Message, ...]
+
+
+def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedInputs:
+    """Normalise the features of all types, and every relation by the degrees at its ends."""
+    if needed_operators(recipe) != {"adj"}:
+        raise DGBError(
+            "an encoder over relations goes over adj alone: take --recipe relations, or set "
+            "view1.augment, view2.augment and embed.operator to end in adj"
+        )
+    x = {
+        name: to_features(normalised(nodes.x, recipe.data)).to(device)
+        for name, nodes in graph.nodes.items()
+    }
+    messages: list[Message] = []
+    for place, relation in enumerate(graph.relations):
+        within = relation.source == relation.target
+        matrix = weighted(relation.matrix, Factor(place, by_source=True, by_target=True))
+        shared = sparse_matrix(matrix, is_symmetric=within).to(device)
+        messages += _both_ways(relation.source, relation.target, shared)
+    return TypedInputs(x, tuple(messages), device)
+
+
+def _both_ways(source: str, target: str, matrix: SparseMatrix) -> list[Message]:
+    back = Message(target, source, Link(matrix, is_transposed=False, end=target))
+    if source == target:
+        return [back]
+    return [back, Message(source, target, Link(matrix, is_transposed=True, end=source))]
+
+
+def typed_sampler(
+    inputs: TypedInputs, recipe: Recipe, generator: torch.Generator
+) -> Callable[[], Epoch]:
+    """Return a function that draws the views of an epoch, each type with its own masks."""
+    specs = [parse_typed_view(view, inputs.x) for view in (recipe.view1, recipe.view2)]
+
+    def draw() -> Epoch:
+        views = [
+            {name: _drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()}
+            for spec in specs
+        ]
+        first, second = (TypedGraph(x, inputs.messages) for x in views)
+        return [(first, second)]
+
+    return draw
+
+
+def _drop(
+    x: Features, nodes: tuple[tuple[str, float], ...], generator: torch.Generator
+) -> Features:
+    dropped = augment(x, nodes, generator)
+    return dropped.without_zeros() if isinstance(dropped, SparseMatrix) else dropped
