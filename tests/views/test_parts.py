@@ -10,7 +10,7 @@ from dgb.data import parts
 from dgb.recipe import Diffusion
 from dgb.views.diffusion import transition
 from dgb.views.operators import make_adj, make_diff, row_factors, row_normalise
-from dgb.views.sparse import sparse_matrix
+from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 
 def at_once(adjacency: Any, *, self_loops: bool) -> Any:
@@ -48,7 +48,10 @@ def test_transition_of_whole_numbers_of_a_diagonal_and_of_repeated_places() -> N
 
 
 def test_operators_take_the_places_of_the_adjacency_without_a_copy(adjacency: Any) -> None:
-    t = make_diff(adjacency, Diffusion(self_loops=False)).transition  # type: ignore[union-attr]
+    diffusion = make_diff(adjacency, Diffusion(self_loops=False))
+    assert not isinstance(diffusion, SparseMatrix)
+    t = diffusion.transition
+    assert isinstance(t, SparseMatrix)
     assert np.shares_memory(t.pattern.col.numpy(), adjacency.indices)
     assert not np.shares_memory(t.values.numpy(), adjacency.data)
     assert not np.shares_memory(make_adj(adjacency).pattern.col.numpy(), adjacency.indices)

@@ -46,7 +46,7 @@ def dense_path(graph: HeteroGraph, name: str, weights: str) -> np.ndarray:
             product = product / np.sqrt(np.where(inward > 0, inward, 1))
             product = product / np.sqrt(np.where(outward > 0, outward, 1))
         product = product @ matrix
-    return (product + product.T) / 2
+    return np.asarray((product + product.T) / 2)
 
 
 def chain_of(graph: HeteroGraph, name: str, weights: str) -> Chain:

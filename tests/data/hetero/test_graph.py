@@ -1,0 +1,72 @@
+"""The record of a heterogeneous graph, and features for types without any."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dgb.data.hetero.features import union_graph, union_ids, with_features
+from dgb.data.hetero.graph import make_hetero_graph, make_node_type, make_relation
+from dgb.errors import DGBError
+from tests.hetero import make_library
+
+
+def test_an_edge_given_twice_is_one_edge_with_its_largest_weight() -> None:
+    edges = sparse.coo_array(([2.0, 5.0, 0.0], ([0, 0, 1], [1, 1, 2])), shape=(2, 3))
+    relation = make_relation("user", "buys", "item", edges)
+    np.testing.assert_array_equal(relation.matrix.toarray(), [[0, 5, 0], [0, 0, 0]])
+    assert relation.num_edges == 1
+
+
+def test_a_relation_between_types_keeps_pairs_of_equal_positions() -> None:
+    relation = make_relation("user", "buys", "item", sparse.coo_array(np.eye(3)))
+    assert relation.num_edges == 3  # no self-loops: user 0 is not item 0
+
+
+def test_a_relation_within_a_type_has_no_direction_and_no_loops() -> None:
+    edges = sparse.coo_array(np.array([[1.0, 1.0], [0.0, 0.0]]))
+    relation = make_relation("paper", "cites", "paper", edges)
+    np.testing.assert_array_equal(relation.matrix.toarray(), [[0, 1], [1, 0]])
+    assert relation.num_edges == 1
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_impossible_weights_are_refused(weight: float) -> None:
+    with pytest.raises(DGBError, match="finite and not negative"):
+        make_relation("a", "r", "b", sparse.coo_array([[weight]]))
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    nodes = {"user": make_node_type(np.arange(2)), "item": make_node_type(np.arange(3))}
+    buys = make_relation("user", "buys", "item", sparse.coo_array(np.ones((2, 3))))
+    with pytest.raises(DGBError, match="did you mean 'item'"):
+        make_hetero_graph("shop", nodes, [buys], "itme")
+    turned = make_relation("item", "bought", "user", sparse.coo_array(np.ones((2, 3))))
+    with pytest.raises(DGBError, match="item-bought-user is 2 × 3, but there are 3 nodes"):
+        make_hetero_graph("shop", nodes, [turned], "user")
+    lost = make_relation("user", "sees", "page", sparse.coo_array(np.ones((2, 3))))
+    with pytest.raises(DGBError, match="'page'"):
+        make_hetero_graph("shop", nodes, [lost], "user")
+    with pytest.raises(DGBError, match="2 nodes of type user but labels of shape"):
+        make_hetero_graph("shop", nodes, [buys], "user", labels=[0, 1, 0])
+    with pytest.raises(DGBError, match="2 nodes but 3 rows"):
+        make_node_type(np.arange(2), np.ones((3, 1)))
+
+
+def test_the_union_joins_all_types_and_keeps_equal_ids_apart() -> None:
+    nodes = {"user": make_node_type(np.arange(2)), "item": make_node_type(np.arange(2))}
+    buys = make_relation("user", "buys", "item", sparse.coo_array([[1.0, 0.0], [0.0, 1.0]]))
+    shop = make_hetero_graph("shop", nodes, [buys], "user")
+    expected = [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]]
+    np.testing.assert_array_equal(union_graph(shop).toarray(), expected)
+    assert union_ids(shop).tolist() == ["user:0", "user:1", "item:0", "item:1"]
+
+
+def test_types_without_features_are_given_some_and_a_note_says_so() -> None:
+    library = make_library(36)
+    walked = with_features(library, library.nodes, "walk")
+    assert np.shape(walked.nodes["venue"].x) == (6, 128)
+    assert walked.nodes["paper"] is library.nodes["paper"]
+    assert "venue" in walked.notes[-1]
+    learnt = with_features(library, ["venue"], "learnt")
+    np.testing.assert_array_equal(sparse.csr_array(learnt.nodes["venue"].x).toarray(), np.eye(6))
+    assert with_features(library, ["paper"], "walk") is library

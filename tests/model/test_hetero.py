@@ -1,0 +1,144 @@
+"""Encoders of heterogeneous graphs, against their formulas written out with dense matrices."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from dgb.cookbook import load_recipe
+from dgb.data.hetero.features import with_features
+from dgb.data.hetero.graph import HeteroGraph, NodeType, Relation
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import symmetric_loss
+from dgb.model.metapaths import PathEncoder
+from dgb.model.relations import RelationEncoder
+from dgb.recipe import Recipe
+from dgb.run.hetero_parts import make_parts
+from dgb.run.hetero_trained import embed_parts
+from tests.hetero import make_library
+
+CPU = torch.device("cpu")
+PATHS = "hetero.metapaths=paper-author-paper,paper-venue-paper"
+RELATIONS = ("hetero.encoder=relations", "view2.augment=nd+adj", "encoder.layers=2")
+
+
+@pytest.fixture
+def library() -> HeteroGraph:
+    return make_library(36)
+
+
+def make_recipe(*sets: str) -> Recipe:
+    return load_recipe("default", ["encoder.width=8", "heads.hidden=16", "heads.width=8", *sets])
+
+
+def rows_of(graph: HeteroGraph, name: str) -> torch.Tensor:
+    x: Any = graph.nodes[name].x
+    dense = x.toarray() if hasattr(x, "toarray") else x
+    size = np.abs(dense).sum(1, keepdims=True)
+    return torch.from_numpy((dense / np.where(size > 0, size, 1)).astype(np.float32))
+
+
+def prelu(z: torch.Tensor) -> torch.Tensor:
+    return torch.where(z > 0, z, 0.25 * z)
+
+
+def test_the_sum_over_meta_paths_is_weighed_by_attention(library: HeteroGraph) -> None:
+    recipe = make_recipe(PATHS)
+    parts = make_parts(library, recipe, CPU)
+    encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
+    assert type(encoder) is PathEncoder
+    x, representations = rows_of(library, "paper"), []
+    printed = library.relations[1].matrix.toarray().T
+    for gcn, half in zip(
+        encoder.encoders, (library.relations[0].matrix.toarray(), printed), strict=True
+    ):
+        loops = half @ half.T + np.eye(36)
+        root = loops.sum(1) ** -0.5
+        adj = torch.from_numpy((root[:, None] * loops * root).astype(np.float32))
+        representations.append(prelu(adj @ x @ gcn.weights[0]))
+    attention = encoder.attention
+    scores = torch.stack(
+        [(torch.tanh(attention.linear(h)) @ attention.query).mean() for h in representations]
+    )
+    beta = scores.exp() / scores.exp().sum()
+    expected = beta[0] * representations[0] + beta[1] * representations[1]
+    np.testing.assert_allclose(embed_parts(encoder, parts), expected.detach(), atol=1e-5)
+
+
+def test_two_layers_over_relations_are_the_sums_they_should_be(library: HeteroGraph) -> None:
+    recipe = make_recipe(*RELATIONS, "data.target=all")
+    graph = with_features(library, library.nodes, "walk")
+    parts = make_parts(library, recipe, CPU)
+    encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
+    assert type(encoder) is RelationEncoder
+    h = {name: rows_of(graph, name) for name in graph.nodes}
+    for layer in encoder.layers:
+        weights = list(layer.weights)
+        total = {name: h[name] @ w for name, w in zip(h, weights[:3], strict=True)}
+        weights = weights[3:]
+        for relation in graph.relations:
+            matrix = torch.from_numpy(relation.matrix.toarray())
+            left = matrix.sum(1).clamp_min(1)[:, None].rsqrt()
+            normal = left * matrix * matrix.sum(0).clamp_min(1).rsqrt()
+            source, target = relation.source, relation.target
+            total[source] = total[source] + normal @ (h[target] @ weights.pop(0))
+            if source != target:
+                total[target] = total[target] + normal.T @ (h[source] @ weights.pop(0))
+        assert not weights
+        h = {name: prelu(rows) for name, rows in total.items()}
+    expected = torch.cat([h[name] for name in graph.nodes])
+    np.testing.assert_allclose(embed_parts(encoder, parts), expected.detach(), atol=1e-5)
+    assert len(parts.node_ids) == len(expected)
+    assert parts.node_ids[0] == "paper:1000"
+    assert parts.node_ids[-1] == "venue:v5"
+
+
+@pytest.mark.parametrize("sets", [(PATHS,), (*RELATIONS,)])
+def test_gradients_reach_every_online_weight_and_no_target_weight(
+    library: HeteroGraph, sets: tuple[str, ...]
+) -> None:
+    recipe = make_recipe(*sets)
+    parts = make_parts(library, recipe, CPU)
+    generator = torch.Generator().manual_seed(0)
+    model = Bootstrap(parts.draw_encoder, recipe, generator)
+    [(view1, view2)] = list(parts.sampler(generator)())
+    symmetric_loss(model(view1, view2)).backward()  # type: ignore[no-untyped-call]
+    for name, parameter in model.named_parameters():
+        if name.startswith("target"):
+            assert parameter.grad is None, name
+        elif name != "projector.3.bias":  # BatchNorm takes it out again
+            # The last layer of an encoder over relations gives rows of the target type alone.
+            is_unused = sets != (PATHS,) and name.startswith("encoder.layers.1")
+            assert is_unused or parameter.grad.abs().sum() > 0, name  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("sets", [(PATHS,), (*RELATIONS,)])
+@pytest.mark.parametrize("moved", ["paper", "author", "venue"])
+def test_the_order_of_nodes_does_not_matter(
+    library: HeteroGraph, moved: str, sets: tuple[str, ...]
+) -> None:
+    recipe = make_recipe(*sets)
+    order = np.random.default_rng(2).permutation(library.nodes[moved].num_nodes)
+    parts, permuted = (
+        make_parts(graph, recipe, CPU) for graph in (library, _permuted(library, moved, order))
+    )
+    encoder = parts.draw_encoder(torch.Generator().manual_seed(0))
+    expected = embed_parts(encoder, parts)
+    expected = expected[order] if moved == "paper" else expected
+    np.testing.assert_allclose(embed_parts(encoder, permuted), expected, atol=1e-5)
+
+
+def _permuted(graph: HeteroGraph, moved: str, order: np.ndarray) -> HeteroGraph:
+    nodes, before = dict(graph.nodes), graph.nodes[moved]
+    x = None if before.x is None else before.x[order]
+    nodes[moved] = NodeType(before.node_ids[order], x)
+
+    def move(relation: Relation) -> Relation:
+        matrix = relation.matrix
+        matrix = matrix[order] if relation.source == moved else matrix
+        matrix = matrix[:, order] if relation.target == moved else matrix
+        return replace(relation, matrix=matrix)
+
+    return replace(graph, nodes=nodes, relations=tuple(map(move, graph.relations)))
