@@ -91,8 +91,9 @@ class Hetero:
 
     encoder: str = setting(
         "metapaths",
-        "one GCN a meta-path and attention over them, or one over all relations",
-        among=("metapaths", "relations"),
+        "a GCN for each meta-path and attention over them, one over their union, or one over all "
+        "relations",
+        among=("metapaths", "union", "relations"),
     )
     metapaths: str = setting(
         "", "such as paper-author-paper,paper-subject-paper (default: all up to max_length)"

@@ -1,18 +1,21 @@
 """A hash of what a graph holds, so that a result is never taken for that of another graph."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dgb.data.graph import Array, Graph
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.parts import row_parts
 
 
-def fingerprint(graph: Graph) -> str:
+def fingerprint(graph: Graph | HeteroGraph) -> str:
     """Return a short hash of features, edges, labels and splits."""
     digest = hashlib.sha256()
-    for matrix in (graph.x, graph.adjacency):
+    matrices = [graph.x, graph.adjacency] if isinstance(graph, Graph) else _typed(graph, digest)
+    for matrix in matrices:
         for part in _parts(matrix):
             digest.update(f"{part.dtype}{part.shape}".encode())
             width = part.size // max(len(part), 1)
@@ -24,6 +27,15 @@ def fingerprint(graph: Graph) -> str:
     if graph.labels is not None:
         digest.update(graph.labels.data)
     return digest.hexdigest()[:12]
+
+
+def _typed(graph: HeteroGraph, digest: Any) -> list[Any]:
+    """Return features and relations, after their names have gone into the hash."""
+    names = [[name, nodes.num_nodes] for name, nodes in graph.nodes.items()]
+    relations = [[r.source, r.name, r.target] for r in graph.relations]
+    digest.update(repr((graph.target, names, relations)).encode())
+    features = [nodes.x for nodes in graph.nodes.values() if nodes.x is not None]
+    return [*features, *(relation.matrix for relation in graph.relations)]
 
 
 def _parts(matrix: object) -> tuple[Array, ...]:

@@ -12,6 +12,7 @@ from dgb.views.hetero.chain import Chain, make_chains
 from dgb.views.hetero.density import materialise
 from dgb.views.hetero.metapath import MetaPath, choose_metapaths
 from dgb.views.hetero.operators import make_path_operators
+from dgb.views.hetero.union import Union
 from dgb.views.inputs import needed_operators, normalised, to_features
 from dgb.views.operators import make_operators
 from dgb.views.product import Operator
@@ -22,7 +23,7 @@ class PathInputs:
     """Features of the target type, and for every meta-path its chain and its operators."""
 
     x: Features  # [target nodes, num_features]
-    chains: dict[str, Chain]
+    chains: dict[str, Chain | Union]
     operators: dict[str, dict[str, Operator]]  # by meta-path, then adj or diff
     sizes: dict[str, int]  # nodes of every type
     device: torch.device
@@ -34,15 +35,15 @@ def make_path_inputs(
     """Normalise the target's features, which must be there, and make the operators."""
     x = graph.nodes[graph.target].x
     assert x is not None, "types without features are given some before"
-    paths = metapaths_of(graph, recipe)
-    chains = make_chains(graph, paths, recipe.hetero.weights, device)
-    needed = needed_operators(recipe)
-    operators = {
-        path.name: _multiplied_out(graph, path, recipe, needed, device, limit_gb)
-        if recipe.hetero.materialise
-        else make_path_operators(chains[path.name], recipe.diffusion, needed)
-        for path in paths
-    }
+    paths, needed = metapaths_of(graph, recipe), needed_operators(recipe)
+    chains = _chains(graph, paths, recipe, device)
+    if recipe.hetero.materialise:
+        operators = _multiplied_out(graph, paths, recipe, device, limit_gb)
+    else:
+        operators = {
+            name: make_path_operators(chain, recipe.diffusion, needed)
+            for name, chain in chains.items()
+        }
     features = to_features(normalised(x, recipe.data)).to(device)
     sizes = {name: nodes.num_nodes for name, nodes in graph.nodes.items()}
     return PathInputs(features, chains, operators, sizes, device)
@@ -54,13 +55,27 @@ def metapaths_of(graph: HeteroGraph, recipe: Recipe) -> tuple[MetaPath, ...]:
     return choose_metapaths(graph, names, recipe.hetero.max_length)
 
 
+def _chains(
+    graph: HeteroGraph, paths: tuple[MetaPath, ...], recipe: Recipe, device: torch.device
+) -> dict[str, Chain | Union]:
+    chains = make_chains(graph, paths, recipe.hetero.weights, device)
+    if recipe.hetero.encoder == "union":
+        return {"union": Union(tuple(chains.values()))}
+    return dict(chains)
+
+
 def _multiplied_out(
     graph: HeteroGraph,
-    path: MetaPath,
+    paths: tuple[MetaPath, ...],
     recipe: Recipe,
-    needed: set[str],
     device: torch.device,
     limit_gb: float | None,
-) -> dict[str, Operator]:
-    adjacency = materialise(graph, path, recipe.hetero.weights, limit_gb)
-    return make_operators(adjacency, recipe.diffusion, needed, device)
+) -> dict[str, dict[str, Operator]]:
+    weights, needed = recipe.hetero.weights, needed_operators(recipe)
+    graphs = {path.name: materialise(graph, path, weights, limit_gb) for path in paths}
+    if recipe.hetero.encoder == "union":
+        graphs = {"union": sum(graphs.values())}
+    return {
+        name: make_operators(adjacency, recipe.diffusion, needed, device)
+        for name, adjacency in graphs.items()
+    }

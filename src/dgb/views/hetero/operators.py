@@ -7,6 +7,7 @@ from torch import Tensor
 
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views.hetero.chain import Chain
+from dgb.views.hetero.union import Union
 from dgb.views.operators import diffuse_over
 from dgb.views.product import Operator
 from dgb.views.sparse import Tick, idle
@@ -16,7 +17,7 @@ from dgb.views.sparse import Tick, idle
 class Normalised:
     """D^-½ (A + s I) D^-½ of a chain A, with the degrees D of A + s I; s is 1 or 0."""
 
-    chain: Chain
+    chain: Chain | Union
     scale: Tensor  # [target nodes, 1], D^-½
     self_loops: bool
 
@@ -63,7 +64,7 @@ class Normalised:
         return self
 
 
-def normalise(chain: Chain, *, self_loops: bool) -> Normalised:
+def normalise(chain: Chain | Union, *, self_loops: bool) -> Normalised:
     """Return the chain between D^-½; a node without any path has D = 1."""
     degree = chain.degree + float(self_loops)
     scale = torch.where(degree > 0, degree, 1.0).rsqrt()
@@ -71,7 +72,7 @@ def normalise(chain: Chain, *, self_loops: bool) -> Normalised:
 
 
 def make_path_operators(
-    chain: Chain, recipe: DiffusionRecipe, needed: set[str]
+    chain: Chain | Union, recipe: DiffusionRecipe, needed: set[str]
 ) -> dict[str, Operator]:
     """Return those of the operators `adj` and `diff` of a meta-path that are needed."""
     operators: dict[str, Operator] = {}
