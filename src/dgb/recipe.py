@@ -157,7 +157,9 @@ class Probe:
     """The linear probe; lists are searched on validation accuracy."""
 
     kind: str = setting(
-        "linear", "dgi: 50 heads of 100 steps, as DGI has it", among=("linear", "dgi")
+        "linear",
+        "dgi: 50 heads of 100 steps, as DGI has it; heco: 50 heads with F1 and AUC, as HeCo has it",
+        among=("linear", "dgi", "heco"),
     )
     weight_decays: tuple[float, ...] = setting(
         (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5), "tried, best on validation", low=1e-12

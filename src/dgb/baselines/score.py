@@ -35,6 +35,6 @@ def score_result(
     if method.task != "classify":
         scores = linear_probe(result, graph.labels, split, probe, seed)
         found = {"val_accuracy": scores.validation, "test_accuracy": scores.test}
-        return found | {"probe": scores.settings}
+        return found | scores.more | {"probe": scores.settings}
     parts = {"val_accuracy": split.validation, "test_accuracy": split.test}
     return {name: accuracy(np.asarray(result)[p], graph.labels[p]) for name, p in parts.items()}

@@ -29,7 +29,7 @@ class LinearHeads:
 
     def logits(self, x: Tensor) -> Tensor:
         """Return [rows, heads, classes]."""
-        return (x @ self.weight + self.bias).unflatten(1, (HEADS, -1))
+        return (x @ self.weight + self.bias).view(len(x), HEADS, self.num_classes)
 
 
 def draw_heads(width: int, num_classes: int, seed: int) -> LinearHeads:

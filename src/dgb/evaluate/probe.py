@@ -13,6 +13,7 @@ import numpy as np
 from dgb.data.graph import Array, Split
 from dgb.data.parts import row_parts
 from dgb.evaluate.dgi_probe import dgi_accuracies
+from dgb.evaluate.heco_probe import heco_scores
 from dgb.evaluate.sample import sample_split
 from dgb.evaluate.scaled_rows import Scaling, learn_scaling
 from dgb.recipe import Probe
@@ -27,6 +28,12 @@ class ProbeScores:
     settings: dict[str, Any]
     # A class for every node, that the test accuracy is computed of; None of a probe of many heads.
     predicted: Array | None = field(default=None, repr=False, compare=False)
+    more: dict[str, float] = field(default_factory=dict)  # other measures, by their names
+
+    def told(self) -> dict[str, Any]:
+        """Return the scores as a results file holds them."""
+        own = {"validation": self.validation, "test": self.test, "settings": self.settings}
+        return own | self.more
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +62,17 @@ def linear_probe(
     """Score embeddings: everything is chosen on validation, then the test labels are read once."""
     recipe = recipe or Probe()
     if recipe.kind == "dgi":
-        validation, test = dgi_accuracies(z, labels, split, seed)
-        settings: dict[str, Any] = {"std_over_heads": float(np.std(test))}
-        return ProbeScores(float(np.mean(validation)), float(np.mean(test)), settings)
+        return _dgi_probe(z, labels, split, seed)
+    if recipe.kind == "heco":
+        return _heco_probe(z, labels, split, seed)
     chosen = choose_classifier(z, labels, split, recipe)
     predicted = chosen.predict(z)
     # Once more for the test rows alone: a product of other rows may round otherwise.
     predicted[split.test] = chosen.predict(z, split.test)
-    settings = {"normalise": chosen.scaling.form, "weight_decay": chosen.weight_decay}
+    settings: dict[str, Any] = {
+        "normalise": chosen.scaling.form,
+        "weight_decay": chosen.weight_decay,
+    }
     right = accuracy(predicted[split.test], labels[split.test])
     return ProbeScores(chosen.validation, right, settings, predicted)
 
@@ -89,6 +99,23 @@ def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Cla
 def accuracy(predicted: Array, labels: Array) -> float:
     """Return the share of right predictions."""
     return float(np.mean(predicted == labels))
+
+
+def _dgi_probe(z: Any, labels: Array, split: Split, seed: int) -> ProbeScores:
+    validation, test = dgi_accuracies(z, labels, split, seed)
+    settings = {"std_over_heads": float(np.std(test))}
+    return ProbeScores(float(np.mean(validation)), float(np.mean(test)), settings)
+
+
+def _heco_probe(z: Any, labels: Array, split: Split, seed: int) -> ProbeScores:
+    found = heco_scores(z, labels, split, seed)
+    settings = {"learning_rate": found.learning_rate, "std_over_heads": found.std_over_heads}
+    more = {"macro_f1": found.macro_f1, "micro_f1": found.micro_f1}
+    if found.auc is not None:
+        more["auc"] = found.auc
+    # Accuracy here too, so that validation and test stay the same measure for every probe.
+    more["validation_macro_f1"] = found.validation
+    return ProbeScores(found.validation_accuracy, found.micro_f1, settings, more=more)
 
 
 def _classifier(

@@ -14,11 +14,12 @@ def sample_split(split: Split, labels: Array) -> Split:
 
     A class that would be lost keeps one node.
     """
-    train, validation = (_sample(nodes, labels) for nodes in (split.train, split.validation))
+    train, validation = (sample_nodes(nodes, labels) for nodes in (split.train, split.validation))
     return replace(split, train=train, validation=validation)
 
 
-def _sample(nodes: Array, labels: Array) -> Array:
+def sample_nodes(nodes: Array, labels: Array) -> Array:
+    """Return at most 100,000 of the nodes, and one of every class that would be lost."""
     if len(nodes) <= MOST:
         return nodes
     order = np.random.default_rng(0).permutation(nodes)

@@ -121,6 +121,5 @@ def score_and_predict(
     labels: Array = graph.labels
     probe = linear_probe(z, labels, choose_split(graph, seed), recipe, seed)
     clusters = cluster(z, graph.num_classes, seed)
-    told = {"validation": probe.validation, "test": probe.test, "settings": probe.settings}
-    scores = {"probe": told, "cluster": asdict(score_clusters(clusters, labels))}
+    scores = {"probe": probe.told(), "cluster": asdict(score_clusters(clusters, labels))}
     return scores, probe.predicted

@@ -16,7 +16,7 @@ DEFAULT_CRITERION = "effective_rank"
 def validation_accuracy(z: Array, graph: Graph, probe: Probe) -> float:
     """Return the accuracy on validation of a probe that is learnt from the train nodes.
 
-    This is the convex probe whatever `probe.kind` says: the other one wants test labels.
+    This is the convex probe whatever `probe.kind` says: the others want test labels.
     """
     assert graph.labels is not None
     return choose_classifier(z, graph.labels, graph.splits[0], probe).validation
