@@ -189,6 +189,14 @@ def test_a_run_before_maps_and_labels(run: Path) -> None:
     assert "Test accuracy" not in page and "<polyline" not in page
 
 
+def test_f1_and_area_are_told_where_the_probe_has_them(run: Path) -> None:
+    assert "Macro-F1" not in page_of(run)
+    known = scores(LABELS)
+    known["dgb"]["probe"] |= {"macro_f1": 0.8953, "micro_f1": 0.808, "auc": 0.9712}
+    write_json(run / "scores.json", known)
+    assert "chosen on validation nodes; Macro-F1 89.5 %, AUC 97.1 %" in page_of(run)
+
+
 def test_a_sample_is_called_one(run: Path) -> None:
     write_map(run, make_map(60, LABELS), nodes=169_343)
     page = page_of(run)

@@ -107,3 +107,19 @@ def test_the_table_of_clusters_has_no_accuracy_of_a_probe() -> None:
     assert scores_table([line]).splitlines()[1].split() == [
         *("DGB", "11.0", "22.0", "33.0", "44.0", "55.0")
     ]
+
+
+def test_f1_and_area_have_a_column_where_every_training_has_them() -> None:
+    more = {"macro_f1": 0.66, "micro_f1": 0.22, "auc": 0.77}
+    scores = {
+        "probe": {"validation": 0.11, "test": 0.22} | more,
+        "cluster": {"accuracy": 0.33, "nmi": 0.44, "ari": 0.55},
+    }
+    line = dict.fromkeys(("dgb", "random", "raw"), scores)
+    head, row = (text.split() for text in scores_table([line]).splitlines()[:2])
+    assert head[:4] == ["validation", "test", "Macro-F1", "AUC"]
+    assert row[:5] == ["DGB", "11.0", "22.0", "66.0", "77.0"]
+    without = scores | {"probe": {k: v for k, v in scores["probe"].items() if k != "auc"}}
+    text = scores_table([line, dict.fromkeys(("dgb", "random", "raw"), without)])
+    assert "Macro-F1" in text and "AUC" not in text
+    assert "Macro-F1" not in scores_table([line], CLUSTER_COLUMNS)

@@ -65,7 +65,8 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
         _card(
             "Test accuracy",
             f"{100 * accuracy['dgb']:.1f} %",
-            "of a linear probe on frozen embeddings, chosen on validation nodes",
+            "of a linear probe on frozen embeddings, chosen on validation nodes"
+            + _more(scores["dgb"]["probe"]),
             _bars({key: (value, f"{100 * value:.1f}") for key, value in accuracy.items()}),
         ),
         _card(
@@ -76,6 +77,13 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
             _bars({key: (value, f"{value:.2f}") for key, value in nmi.items()}),
         ),
     ]
+
+
+def _more(probe: dict[str, Any]) -> str:
+    """Return what the probe as HeCo has it measures besides, in the words that follow a clause."""
+    named = {"Macro-F1": "macro_f1", "AUC": "auc"}
+    found = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
+    return f"; {', '.join(found)}" if found else ""
 
 
 def _card(title: str, value: str, meaning: str, more: str = "") -> str:

@@ -1,6 +1,6 @@
 """N independent trainings of one recipe: mean ± std over trainings, resumable line by line."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
 COLUMNS = {
     "validation": ("probe", "validation"),
     "test": ("probe", "test"),
+    "Macro-F1": ("probe", "macro_f1"),  # these two of the probe as HeCo has it alone
+    "AUC": ("probe", "auc"),
     "cluster acc": ("cluster", "accuracy"),
     "NMI": ("cluster", "nmi"),
     "ARI": ("cluster", "ari"),
@@ -81,12 +83,20 @@ def mean_std(values: list[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-def scores_table(lines: list[dict[str, Any]], columns: Iterable[str] = COLUMNS) -> str:
-    """Return the scores as text: a row per system, accuracies in percent, mean ± std over lines."""
+def scores_table(lines: list[dict[str, Any]], columns: Collection[str] = tuple(COLUMNS)) -> str:
+    """Return the scores as text: a row per system, in percent, mean ± std over lines.
+
+    A column for which a line has no number is left out.
+    """
+    places = {
+        name: (part, key)
+        for name, (part, key) in COLUMNS.items()
+        if name in columns and all(key in line["dgb"][part] for line in lines)
+    }
     cells = {
         title: {
-            name: [line[system][COLUMNS[name][0]][COLUMNS[name][1]] for line in lines]
-            for name in columns
+            name: [line[system][part][key] for line in lines]
+            for name, (part, key) in places.items()
         }
         for system, title in SYSTEMS.items()
     }
