@@ -88,6 +88,7 @@ def test_heads_trained_together_score_as_each_by_itself(monkeypatch: pytest.Monk
         monkeypatch.setattr(module, "HEADS", 8)
     z, labels = planted(noise=1.5)
     found = heco_scores(z, labels, SPLIT, seed=7)
+    z = z / np.sqrt(np.mean(z**2))
     by_rate = {rate: heads_by_themselves(z, labels, rate) for rate in (0.05, 0.01)}
     rate = max(by_rate, key=lambda rate: by_rate[rate][:, 0].mean())
     assert found.learning_rate == rate
@@ -98,6 +99,14 @@ def test_heads_trained_together_score_as_each_by_itself(monkeypatch: pytest.Monk
         by_rate[rate].std(axis=0)[1:].tolist(), abs=2e-3
     )
     assert len({round(score, 3) for score in together if score}) == 4
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_unit_of_the_embeddings_does_not_matter(is_sparse: bool) -> None:
+    z, labels = planted(noise=1.5)
+    rows: Any = sparse.csr_array(z) if is_sparse else z
+    small, large = (heco_scores(rows * unit, labels, SPLIT, 0) for unit in (2.0**-10, 2.0**10))
+    assert small == large
 
 
 @pytest.mark.parametrize("missing", ["none", "from truth", "from both"])
@@ -176,8 +185,10 @@ def test_macro_f1_counts_a_rare_class_as_much_as_a_common_one() -> None:
 
 def test_clear_rows_score_1_and_noise_scores_chance() -> None:
     z, labels = planted(noise=0.01)
-    clear = heco_scores(10 * z, labels, SPLIT, 0)
-    assert (clear.macro_f1, clear.micro_f1, clear.auc, clear.validation) == (1, 1, 1, 1)
+    clear = heco_scores(z, labels, SPLIT, 0)
+    assert (clear.macro_f1, clear.micro_f1, clear.validation) == (1, 1, 1)
+    # Of the first step at which all are right: a few ranks may not be yet.
+    assert clear.auc is not None and 0.995 < clear.auc <= 1
     assert set(clear.std_over_heads.values()) == {0}
     lost = heco_scores(np.random.default_rng(3).normal(size=z.shape), labels, SPLIT, 0)
     assert lost.macro_f1 < 0.45 and lost.auc == pytest.approx(0.5, abs=0.1)
@@ -213,11 +224,10 @@ def test_labels_may_be_years_and_rows_sparse_and_some_nodes_unlabelled() -> None
     assert heco_scores(z, unknown, some, 3) == heco_scores(z, labels, some, 3)
 
 
-def test_equal_seeds_give_equal_bits_and_rows_are_taken_as_they_are() -> None:
+def test_equal_seeds_give_equal_bits() -> None:
     z, labels = planted(noise=1.5)
     one, again, other = (heco_scores(z, labels, SPLIT, seed) for seed in (3, 3, 4))
     assert one == again != other
-    assert heco_scores(0.01 * z, labels, SPLIT, 3).macro_f1 != one.macro_f1
 
 
 def test_scores_are_the_same_in_parts_and_from_a_file(

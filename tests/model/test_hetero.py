@@ -48,12 +48,11 @@ def test_the_sum_over_meta_paths_is_weighed_by_attention(library: HeteroGraph) -
     recipe = make_recipe(PATHS)
     parts = make_parts(library, recipe, CPU)
     encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
-    assert type(encoder) is PathEncoder
+    assert isinstance(encoder, PathEncoder)
+    gcns: Any = encoder.encoders
     x, representations = rows_of(library, "paper"), []
-    printed = library.relations[1].matrix.toarray().T
-    for gcn, half in zip(
-        encoder.encoders, (library.relations[0].matrix.toarray(), printed), strict=True
-    ):
+    written, prints = (relation.matrix.toarray() for relation in library.relations[:2])
+    for gcn, half in zip(gcns, (written, prints.T), strict=True):
         loops = half @ half.T + np.eye(36)
         root = loops.sum(1) ** -0.5
         adj = torch.from_numpy((root[:, None] * loops * root).astype(np.float32))
@@ -72,9 +71,10 @@ def test_two_layers_over_relations_are_the_sums_they_should_be(library: HeteroGr
     graph = with_features(library, library.nodes, "walk")
     parts = make_parts(library, recipe, CPU)
     encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
-    assert type(encoder) is RelationEncoder
+    assert isinstance(encoder, RelationEncoder)
+    layers: Any = encoder.layers
     h = {name: rows_of(graph, name) for name in graph.nodes}
-    for layer in encoder.layers:
+    for layer in layers:
         weights = list(layer.weights)
         total = {name: h[name] @ w for name, w in zip(h, weights[:3], strict=True)}
         weights = weights[3:]

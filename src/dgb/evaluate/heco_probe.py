@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from dgb.data.graph import Array, Split
+from dgb.data.parts import row_parts
 from dgb.evaluate.f1 import count_classes, macro_f1, micro_f1
 from dgb.evaluate.linear_heads import (
     HEADS,
@@ -61,7 +63,12 @@ class Chosen:
 
 
 def heco_scores(z: Any, labels: Array, split: Split, seed: int) -> HecoScores:
-    """Score embeddings as they are, neither scaled nor shifted."""
+    """Score embeddings, all divided by one number, their root mean square.
+
+    Steps of a fixed length presume numbers around one: those of HeCo's encoder are, others
+    would be scored by their unit.
+    """
+    z = z / _root_mean_square(z)
     chosen = choose_heads(z, labels, split, seed)
     found = _test_scores(chosen, z, labels, split.test)
     mean = {name: float(np.mean(values)) for name, values in found.items()}
@@ -74,6 +81,15 @@ def heco_scores(z: Any, labels: Array, split: Split, seed: int) -> HecoScores:
         learning_rate=chosen.learning_rate,
         std_over_heads={name: float(np.std(values)) for name, values in found.items()},
     )
+
+
+def _root_mean_square(z: Any) -> float:
+    values = z.data if sparse.issparse(z) else z
+    total = sum(
+        float(np.square(values[part], dtype=np.float64).sum())
+        for part in row_parts(len(values), values.size // max(len(values), 1))
+    )
+    return (total / (z.shape[0] * z.shape[1])) ** 0.5 or 1.0
 
 
 def choose_heads(z: Any, labels: Array, split: Split, seed: int) -> Chosen:

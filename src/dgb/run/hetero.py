@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from dgb.data.graph import Array, Graph
-from dgb.data.hetero.features import union_degrees, union_ids
+from dgb.data.hetero.features import degrees, union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.progress import say
@@ -73,19 +73,23 @@ def score_systems(trained: HeteroTrained, z: Array, graph: HeteroGraph) -> dict[
 
 
 def _write_map(graph: HeteroGraph, recipe: Recipe, z: Array, folder: Path) -> None:
-    shown = graph.target_graph()
     if recipe.data.target == ALL:
-        shown = _typed_graph(graph, shown)
-    degrees = union_degrees(graph, None if recipe.data.target == ALL else graph.target)
-    split = graph.splits[0] if graph.splits and recipe.data.target != ALL else None
-    write_map(folder, shown, z, None, split, degrees)
+        write_map(folder, _typed_graph(graph), z, None, None)
+        return
+    split = graph.splits[0] if graph.splits else None
+    write_map(folder, graph.target_graph(), z, None, split, degrees(graph, graph.target))
 
 
-def _typed_graph(graph: HeteroGraph, shown: Graph) -> Graph:
+def _typed_graph(graph: HeteroGraph) -> Graph:
     """Return the nodes of all types, each with its type for a label."""
     sizes = [nodes.num_nodes for nodes in graph.nodes.values()]
     kinds = np.repeat(np.arange(len(sizes)), sizes)
     names = tuple(graph.nodes)
     return replace(
-        shown, node_ids=union_ids(graph), labels=kinds, label_names=names, splits=(), x=None
+        graph.target_graph(),
+        adjacency=union_graph(graph),
+        node_ids=union_ids(graph),
+        labels=kinds,
+        label_names=names,
+        splits=(),
     )

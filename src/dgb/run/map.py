@@ -20,18 +20,29 @@ SEED = 0
 
 
 def write_map(
-    folder: Path, graph: Graph, z: Array, predicted: Array | None, split: Split | None
+    folder: Path,
+    graph: Graph,
+    z: Array,
+    predicted: Array | None,
+    split: Split | None,
+    degrees: Array | None = None,
 ) -> Path:
     """Write map.parquet, a row per node or per node of a sample of 20,000; return its path.
 
-    `predicted` are names of classes [num_nodes]. The neighbours are rows of this table.
+    `predicted` are names of classes [num_nodes]; `degrees` are the graph's own if not given. The
+    neighbours are rows of this table.
     """
     import pyarrow as pa
 
     nodes = _sample(graph.num_nodes)
     rows = z[nodes]
     xy, name = map_coordinates(rows, SEED)
-    columns = _columns(graph, nodes, xy) | {
+    degrees = np.diff(graph.adjacency.indptr) if degrees is None else degrees
+    columns = {
+        "node_id": arrow_ids(graph.node_ids[nodes]),
+        "x": pa.array(xy[:, 0], pa.float32()),
+        "y": pa.array(xy[:, 1], pa.float32()),
+        "degree": pa.array(degrees[nodes], pa.int32()),
         "cluster": pa.array(_clusters(graph, rows), pa.int32()),
         "label": _text(
             None if graph.labels is None else class_names(graph, graph.labels[nodes]), len(nodes)
@@ -60,18 +71,6 @@ def _sample(num_nodes: int) -> Array:
     if num_nodes <= NODES:
         return np.arange(num_nodes)
     return np.sort(np.random.default_rng(SEED).choice(num_nodes, NODES, replace=False))
-
-
-def _columns(graph: Graph, nodes: Array, xy: Array) -> dict[str, Any]:
-    import pyarrow as pa
-
-    degree = np.diff(graph.adjacency.indptr)[nodes]
-    return {
-        "node_id": arrow_ids(graph.node_ids[nodes]),
-        "x": pa.array(xy[:, 0], pa.float32()),
-        "y": pa.array(xy[:, 1], pa.float32()),
-        "degree": pa.array(degree, pa.int32()),
-    }
 
 
 def _clusters(graph: Graph, z: Array) -> Array:

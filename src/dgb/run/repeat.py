@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dgb.cookbook import recipe_hash, with_seed
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
@@ -18,6 +19,7 @@ from dgb.run.training import describe, score_systems
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 
 FILE = "runs.jsonl"
+AnyGraph = TypeVar("AnyGraph", Graph, HeteroGraph)
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
 COLUMNS = {
     "validation": ("probe", "validation"),
@@ -40,11 +42,11 @@ def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list
 
 
 def repeat(
-    graph: Graph,
+    graph: AnyGraph,
     recipe: Recipe,
     runs: int,
     path: Path,
-    train_once: Callable[[Graph, Recipe], dict[str, Any]],
+    train_once: Callable[[AnyGraph, Recipe], dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
     seeds = seeds_of(recipe, runs)
@@ -99,6 +101,7 @@ def scores_table(lines: list[dict[str, Any]], columns: Collection[str] = tuple(C
             for name, (part, key) in places.items()
         }
         for system, title in SYSTEMS.items()
+        if system in lines[0]
     }
     return percent_table(cells)
 

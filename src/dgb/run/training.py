@@ -9,6 +9,7 @@ import torch
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph, Split
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.engine.cluster import Cluster
 from dgb.evaluate.scores import (
     choose_split,
@@ -124,7 +125,7 @@ def score_systems(trained: Trained, z: Array, graph: Graph) -> tuple[dict[str, A
     return {"dgb": scores} | others, predicted
 
 
-def describe(graph: Graph, recipe: Recipe) -> dict[str, Any]:
+def describe(graph: Graph | HeteroGraph, recipe: Recipe) -> dict[str, Any]:
     """Return what a result has to carry so that it can be measured again."""
     return {
         "graph": graph.name,
