@@ -37,14 +37,14 @@ def checked_weights(weight: Array) -> Array:
     return weight
 
 
-def checked_labels(given: Any) -> Array:
+def checked_labels(labels: Any) -> Array:
     """Return labels as int64, refusing what are no classes."""
-    labels: Array = np.asarray(given)
-    if labels.dtype.kind not in "iu" and not (labels == np.floor(labels)).all():
+    given: Array = np.asarray(labels)
+    if given.dtype.kind not in "iu" and not (given == np.floor(given)).all():
         raise DGBError("labels must be whole numbers, -1 where unknown")
-    if (labels < -1).any():
-        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {labels.min()}")
-    return labels.astype(np.int64)
+    if (given < -1).any():
+        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {given.min()}")
+    return given.astype(np.int64)
 
 
 def check_split(*parts: Array, num_nodes: int) -> None:

@@ -14,6 +14,7 @@ from dgb.errors import DGBError
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
+_FEW = 1000  # nodes that any file may have without an edge
 
 
 def open_npz(path: Path, keys: Collection[str]) -> Arrays:
@@ -46,19 +47,38 @@ def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
 
 def edge_matrix(edge_index: Array, num_nodes: int, edge_weight: Array | None = None) -> Matrix:
     """Turn [2, num_edges] node positions into the sparse matrix that `make_graph` takes."""
+    return relation_matrix(edge_index, (num_nodes, num_nodes), edge_weight)
+
+
+def relation_matrix(
+    edge_index: Array, shape: tuple[int, int], edge_weight: Array | None = None
+) -> Matrix:
+    """Turn [2, num_edges] positions into a sparse matrix; its ends may be of different types."""
     refuse_unless(
         edge_index.ndim == 2 and edge_index.shape[0] == 2 and edge_index.dtype.kind in "iu",
         f"`edge_index` must be integers of shape [2, num_edges], not {edge_index.shape}",
     )
-    refuse_unless(
-        edge_index.size == 0 or bool(edge_index.min() >= 0 and edge_index.max() < num_nodes),
-        f"`edge_index` names nodes outside 0 … {num_nodes - 1}, the rows of the features",
-    )
+    for end, num_nodes in zip(edge_index, shape, strict=True):
+        refuse_unless(
+            end.size == 0 or bool(end.min() >= 0 and end.max() < num_nodes),
+            f"`edge_index` names nodes outside 0 … {num_nodes - 1}, the nodes that there are",
+        )
     # A bit for each edge where all weigh the same; scipy takes 32-bit positions as they are.
     weight = np.ones(edge_index.shape[1], bool) if edge_weight is None else edge_weight
     refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` needs one value per edge")
     row, col = edge_index
-    return sparse.coo_array((weight, (row, col)), shape=(num_nodes, num_nodes))
+    return sparse.coo_array((weight, (row, col)), shape=shape)
+
+
+def count_nodes(ends: Array) -> int:
+    """Count nodes by the last position that edges name, refusing numbers that are no positions."""
+    count = int(ends.max()) + 1 if ends.size else 0
+    if count > _FEW + 10 * ends.size:
+        raise DGBError(
+            f"node {count - 1} but only {ends.size} ends of edges: positions must be 0 … n−1; "
+            "number the nodes so, or give a table (CSV, Parquet), which takes any ids"
+        )
+    return count
 
 
 def class_labels(y: Array | None) -> Array | None:

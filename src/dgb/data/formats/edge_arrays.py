@@ -5,13 +5,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from dgb.data.formats.arrays import Matrix, edge_matrix
+from dgb.data.formats.arrays import Matrix, count_nodes, edge_matrix
 from dgb.data.formats.node_matrix import read_npy, read_sparse
-from dgb.data.graph import Array
 from dgb.errors import DGBError
 
 SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
-_FEW = 1000  # nodes that any file may have without an edge
 
 
 def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
@@ -62,16 +60,6 @@ def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, .
     note = f"{path.name}: 2 × 2 was read as two columns of edges, [[sources], [targets]]"
     notes = (note,) if pairs.shape == (2, 2) else ()
     try:
-        return edge_matrix(edge_index, num_nodes or _count_nodes(edge_index)), notes
+        return edge_matrix(edge_index, num_nodes or count_nodes(edge_index)), notes
     except DGBError as error:
         raise DGBError(f"{path}: {error}") from None
-
-
-def _count_nodes(edge_index: Array) -> int:
-    count = int(edge_index.max()) + 1 if edge_index.size else 0
-    if count > _FEW + 10 * edge_index.size:
-        raise DGBError(
-            f"node {count - 1} but only {edge_index.shape[1]} edges: positions must be 0 … n−1; "
-            "number the nodes so, or give a table (CSV, Parquet), which takes any ids"
-        )
-    return count

@@ -1,6 +1,7 @@
 """Whether a table of edges starts with the names of its columns, and which two are the ends."""
 
 import re
+from dataclasses import dataclass
 
 from dgb.data.tables.ids import find_positions
 from dgb.data.tables.table import NUMBER, Cells, Table
@@ -14,10 +15,25 @@ from_node/to_node subject/object citing/cited
 _PAIRS = [tuple(pair.split("/")) for pair in _WELL_KNOWN.split()]
 
 
-def find_ends(names: list[str]) -> tuple[str, ...] | None:
-    """Find the columns of the two ends by well-known names, in any case."""
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What is known of the two ends of edges before reading them."""
+
+    ids: tuple[Cells | None, Cells | None] = (None, None)  # of the nodes that have rows
+    types: tuple[str, str] = ("", "")  # that the nodes are of, in a heterogeneous graph
+
+    def has_nodes(self) -> bool:
+        """Tell whether the nodes of an end are known."""
+        return any(ids is not None for ids in self.ids)
+
+
+def find_ends(names: list[str], types: tuple[str, str] = ("", "")) -> tuple[str, ...] | None:
+    """Find the columns of the two ends by well-known names, or by the types of nodes."""
     lowered = {name.lower(): name for name in reversed(names)}
-    pairs = (pair for pair in _PAIRS if lowered.keys() >= set(pair))
+    source, target = (name.lower() for name in types)
+    by_type = [(source, target), (f"{source}_id", f"{target}_id"), (f"{source}id", f"{target}id")]
+    wanted = [*_PAIRS, *(by_type if source != target else [])]
+    pairs = (pair for pair in wanted if lowered.keys() >= set(pair))
     return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
 
 
@@ -26,17 +42,21 @@ def first_row(table: Table) -> list[str]:
     return _row(table, 0)
 
 
-def starts_with_names(table: Table, node_ids: Cells | None) -> bool:
+def starts_with_names(table: Table, known: Ends) -> bool:
     """Tell whether the first row of a text file names its columns."""
     if not table.content.num_rows:
         return False
     first = first_row(table)
     if any(map(_is_number, first[:2])):
         return False
-    if node_ids is not None:
-        return _are_no_nodes(first, node_ids)
-    if find_ends(first) or table.content.num_rows == 1:
-        return find_ends(first) is not None
+    has_names = find_ends(first, known.types) is not None
+    is_node = _are_nodes(first, known)
+    if is_node:
+        # One node may be called "source"; two that are called so are an edge.
+        is_named = has_names or len(is_node) == 2 or is_alone(table)
+        return (is_named and not any(is_node)) or (has_names and not all(is_node))
+    if has_names or table.content.num_rows == 1:
+        return has_names
     return all(map(_is_number, _row(table, 1)[:2]))
 
 
@@ -52,13 +72,13 @@ def is_alone(table: Table) -> bool:
     return not any(compute.any(compute.is_in(end, ends)).as_py() for end in rest.columns[:2])
 
 
-def _are_no_nodes(first: list[str], node_ids: Cells) -> bool:
+def _are_nodes(first: list[str], known: Ends) -> list[bool]:
+    """Tell which of the first cells are nodes, of the ends whose nodes are known."""
     import pyarrow as pa
 
-    cells = pa.chunked_array([first[:2]], pa.large_string())
-    is_node = find_positions(cells, node_ids) >= 0
-    # One node may be called "source"; two that are called so are an edge.
-    return not is_node.any() or (find_ends(first) is not None and not is_node.all())
+    cells = [pa.chunked_array([[cell]], pa.large_string()) for cell in first[:2]]
+    pairs = zip(cells, known.ids, strict=True)
+    return [bool(find_positions(cell, ids)[0] >= 0) for cell, ids in pairs if ids is not None]
 
 
 def _row(table: Table, row: int) -> list[str]:

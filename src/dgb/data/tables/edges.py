@@ -1,12 +1,13 @@
 """Edges from a table: the two ends, weights, and ends that are no nodes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.tables.columns import find_column, tell, tell_cells
-from dgb.data.tables.edge_names import find_ends, first_row, is_alone, starts_with_names
+from dgb.data.tables.edge_names import Ends, find_ends, first_row, is_alone, starts_with_names
 from dgb.data.tables.ids import as_integers, find_positions, id_cells
 from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Cells, Table, is_text
@@ -24,52 +25,58 @@ class Edges:
     weight: Array
 
 
-def read_edges(table: Table, node_ids: Cells | None, reading: Data, notes: list[str]) -> Edges:
+def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Edges:
     """Read ends and weights; the ids of nodes, where known, tell a row of names from an edge."""
     if table.content.num_columns < 2:
         raise DGBError(f"{table.source} has one column; edges need two, a source and a target")
-    if not table.has_names and starts_with_names(table, node_ids):
+    if not table.has_names and starts_with_names(table, known):
         names = first_row(table)
-        if find_ends(names) is None:
+        if find_ends(names, known.types) is None:
             notes.append(f"{table.place(0)}: taken for names of columns: {', '.join(names)}")
         table = table.with_names()
-    elif not table.has_names and node_ids is None and is_alone(table):
+    elif not table.has_names and not known.has_nodes() and is_alone(table):
         first = " and ".join(first_row(table)[:2])
         notes.append(
             f"{table.place(0)}: {first} was read as an edge, and occurs nowhere else; if it names "
             "the columns, call them source and target"
         )
-    ends = find_ends(table.names) or tuple(table.names[:2])
+    ends = find_ends(table.names, known.types) or tuple(table.names[:2])
     weight = _weight_column(table, ends, reading)
     _note_columns(table, ends, weight, notes)
     source, target = (id_cells(table, end) for end in ends)
     return Edges(table, source, target, _weights(table, weight))
 
 
-def ids_of_edges(edges: Edges) -> Cells:
-    """Return the ids that occur in edges: integers sorted, text in the order of appearance."""
+def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
+    """Return the ids that occur at ends: integers sorted, text in the order of appearance."""
     import pyarrow as pa
     from pyarrow import compute
 
-    source, target = edges.source, edges.target
-    if source.type != target.type:
-        source, target = (end.cast(pa.large_string()) for end in (source, target))
-    both = pa.chunked_array([*source.chunks, *target.chunks], source.type)
-    ids = compute.unique(both)
-    whole = as_integers(ids) if edges.table.text else ids
+    if len({end.type for end in ends}) > 1:
+        ends = [end.cast(pa.large_string()) for end in ends]
+    cells = pa.chunked_array([chunk for end in ends for chunk in end.chunks], ends[0].type)
+    ids = compute.unique(cells)
+    whole = as_integers(ids) if is_text_file else ids
     if not is_text(whole):
         return whole.take(compute.sort_indices(whole))
-    rows = 2 * np.arange(len(source), dtype=np.int64)
-    seen = np.full(len(ids), 2 * len(source))
-    np.minimum.at(seen, find_positions(both, ids), np.concatenate([rows, rows + 1]))
+    # Row by row: the ends of the first row come before those of the second.
+    places = [len(ends) * np.arange(len(end), dtype=np.int64) + i for i, end in enumerate(ends)]
+    seen = np.full(len(ids), np.iinfo(np.int64).max)
+    np.minimum.at(seen, find_positions(cells, ids), np.concatenate(places))
     return ids.take(pa.array(np.argsort(seen)))
 
 
-def edges_between(edges: Edges, ids: Cells, reading: Data, notes: list[str]) -> tuple[Array, Array]:
-    """Return positions [2, edges] and weights; edges to other nodes are refused or left out."""
-    ends = np.stack([find_positions(end, ids) for end in (edges.source, edges.target)])
+def edges_between(
+    edges: Edges, ids: tuple[Cells, Cells], reading: Data, notes: list[str]
+) -> tuple[Array, Array]:
+    """Return positions [2, edges] and weights; edges to other nodes are refused or left out.
+
+    `ids` are those of the nodes at the two ends, the same object where both are of one type.
+    """
+    found = zip((edges.source, edges.target), ids, strict=True)
+    ends = np.stack([find_positions(end, known) for end, known in found])
     loops = int(((ends[0] == ends[1]) & (ends[0] >= 0)).sum())
-    if loops:
+    if loops and ids[0] is ids[1]:
         notes.append(f"{edges.table.source}: edges from a node to itself, left out: {loops:,}")
     is_known = (ends >= 0).all(axis=0)
     rows = np.flatnonzero(~is_known)

@@ -8,11 +8,12 @@ from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import Array, Features, Graph
 from dgb.data.structure import make_featured_graph
-from dgb.data.tables.edges import edges_between, ids_of_edges, read_edges
+from dgb.data.tables.edge_names import Ends
+from dgb.data.tables.edges import edges_between, ids_of_ends, read_edges
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.ids import as_integers, id_array
 from dgb.data.tables.labels import join_labels, read_label_rows
-from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
+from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
 from dgb.data.tables.table import Cells, Table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -58,11 +59,12 @@ def _join(
     name: str, edges: Table, nodes: _Nodes, labels: Table | None, reading: Data, notes: list[str]
 ) -> Graph:
     rows = nodes.rows
-    found = read_edges(edges, rows and rows.ids, reading, notes)
+    found = read_edges(edges, Ends((rows.ids, rows.ids)) if rows else Ends(), reading, notes)
+    both = (found.source, found.target)
     if rows:
-        refuse_nameless(rows.table, rows.id_name, reading, found.source, found.target)
-    ids = rows.ids if rows else ids_of_edges(found)
-    ends, weight = edges_between(found, ids, reading, notes)
+        refuse_nameless(rows.table, rows.id_name, reading, *both)
+    ids = rows.ids if rows else ids_of_ends(both, is_text_file=found.table.text is not None)
+    ends, weight = edges_between(found, (ids, ids), reading, notes)
     if len(ids) < 2:
         raise DGBError(f"{name}: {len(ids)} nodes; a graph needs at least two")
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
@@ -90,20 +92,9 @@ def _node_rows(
     if labels is not None:
         reading = replace(reading, label="", split="")  # they name columns of the other table
     run = [column.name for column in encoding.columns] if encoding else []
-    reading = _without_missing(reading, nodes) if encoding else reading
-    return read_nodes(nodes, reading, notes, run)
-
-
-def _without_missing(reading: Data, nodes: Table) -> Data:
     # New nodes often have no labels, and need none to be embedded.
-    names = {name.lower() for name in nodes.names}
-    kept = [name for name in reading.drop.split(",") if name.strip().lower() in names]
-    return replace(
-        reading,
-        label=reading.label if reading.label.lower() in names else "",
-        split=reading.split if reading.split.lower() in names else "",
-        drop=",".join(kept),
-    )
+    reading = without_missing(reading, nodes.names) if encoding else reading
+    return read_nodes(nodes, reading, notes, run)
 
 
 def _features(

@@ -86,6 +86,17 @@ def unique_ids(table: Table, name: str) -> Cells:
     return ids
 
 
+def without_missing(
+    reading: Data, names: Collection[str], keys: Collection[str] = ("label", "split")
+) -> Data:
+    """Return settings that ask only for columns which a table has; `keys` name one column each."""
+    present = {name.lower() for name in names}
+    asked = {key: getattr(reading, key) for key in keys}
+    kept = {key: name if name.lower() in present else "" for key, name in asked.items()}
+    dropped = [name for name in reading.drop.split(",") if name.strip().lower() in present]
+    return replace(reading, **kept, drop=",".join(dropped))
+
+
 def without(table: Table, names: Collection[str]) -> Table:
     """Return a table without some of its columns."""
     kept = [name for name in table.content.column_names if name not in names]
