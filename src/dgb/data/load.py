@@ -34,6 +34,7 @@ def load_graph(
     """
     given = {key: os.fspath(v) if isinstance(v, os.PathLike) else v for key, v in reading.items()}
     chosen = make_section(Data, "data", given | {"graph": os.fspath(name_or_path)})
+    _refuse_hetero(chosen)
     if is_path(chosen.graph):
         from dgb.data.files import read_path
 
@@ -45,6 +46,20 @@ def load_graph(
             "file of edges"
         )
     return align(_load_known(source, data_folder, offline), encoding)
+
+
+def _refuse_hetero(reading: Data) -> None:
+    from dgb.data.hetero.load import is_hetero
+
+    if is_hetero(reading.graph):
+        raise DGBError(
+            f"{reading.graph} has several types of nodes; load it with "
+            "dgb.data.hetero.load.load_hetero"
+        )
+    if reading.target:
+        raise DGBError(
+            f"{reading.graph} has nodes of one type; data.target goes with a heterogeneous graph"
+        )
 
 
 def is_path(graph: str) -> bool:
@@ -95,6 +110,8 @@ def _state(source: Source, data_folder: PathLike | None) -> str:
 
 
 def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
+    if source.is_hetero:  # our own files hold nodes of one type
+        return None
     name = f"{source.name.replace('-', '_')}.npz"
     paths = (folder / name for folder in local_folders(data_folder))
     return next((path for path in paths if path.is_file()), None)

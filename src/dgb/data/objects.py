@@ -58,7 +58,10 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
 
         return from_igraph(data, "graph", reading, encoding)
     if hasattr(data, "edge_types"):
-        raise DGBError("a HeteroData has many kinds of nodes; give data.to_homogeneous()")
+        raise DGBError(
+            "a HeteroData has several types of nodes; embed it with DGB().fit_transform(data), or "
+            "give data.to_homogeneous()"
+        )
     raise DGBError(f"a {type(data).__name__} is no graph; give {POSSIBLE}")
 
 

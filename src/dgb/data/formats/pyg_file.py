@@ -1,5 +1,7 @@
 """A torch_geometric Data in a file of torch.save, read without running anything it brings."""
 
+import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,43 +11,62 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
-_BROKEN = (AttributeError, ValueError, TypeError, KeyError, IndexError, RuntimeError)
-_UNREADABLE = (*_BROKEN, OSError, EOFError, MemoryError, AssertionError)
+_HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
+BROKEN = (AttributeError, ValueError, TypeError, KeyError, IndexError, RuntimeError)
+_UNREADABLE = (*BROKEN, OSError, EOFError, MemoryError, AssertionError)
 
 
 def read_pyg(path: Path, structure: str = "walk") -> Graph:
     """Read a torch_geometric Data that was saved with torch.save(data, path)."""
-    data = _load(path)
+    data = load_pyg(path)
+    if type(data).__name__ != "Data":
+        raise refusal(path, f"holds a {type(data).__name__}")
     try:
         return replace(from_pyg(data, structure=structure), name=path.stem)
     except DGBError as error:
         raise DGBError(f"{path}: {error}") from None
-    except _BROKEN as error:
+    except BROKEN as error:
         raise DGBError(f"{path}: not a whole Data ({error}); save it again") from None
 
 
-def _load(path: Path) -> Any:
+def load_pyg(path: Path) -> Any:
+    """Return the Data or HeteroData of a file; whatever else it brings is refused, not run."""
     import pickle
     import struct
 
     import torch
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData, storage
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-    from torch_geometric.data.storage import GlobalStorage
+    from torch_geometric.data.feature_store import TensorAttr
+    from torch_geometric.data.graph_store import EdgeAttr
 
+    plain = [Data, DataEdgeAttr, DataTensorAttr, storage.GlobalStorage]
+    typed = [HeteroData, EdgeAttr, TensorAttr]
+    stores = [storage.BaseStorage, storage.NodeStorage, storage.EdgeStorage]
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < _SAFE_TORCH:
         raise DGBError(f"{path}: .pt files need torch 2.6 or newer to be read safely; upgrade it")
     try:
-        with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+        with torch.serialization.safe_globals([*plain, *typed, *stores]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except (*_UNREADABLE, pickle.UnpicklingError, struct.error):
-        raise _refusal(path, "holds what is not plain, or is broken") from None
-    if type(data) is not Data:
-        raise _refusal(path, f"holds a {type(data).__name__}")
+        raise refusal(path, "holds what is not plain, or is broken") from None
+    if type(data) not in (Data, HeteroData):
+        raise refusal(path, f"holds a {type(data).__name__}")
     return data
 
 
-def _refusal(path: Path, problem: str) -> DGBError:
+def holds_hetero_data(path: Path) -> bool:
+    """Tell by the names within a file of torch.save, without reading it, if it is a HeteroData."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+            return any(_HETERO in archive.read(name) for name in members)
+    except (OSError, zipfile.BadZipFile, zlib.error):
+        return False
+
+
+def refusal(path: Path, problem: str) -> DGBError:
+    """Return the error for a file that holds something else than a Data."""
     return DGBError(
         f"{path}: {problem}; save one torch_geometric Data of tensors alone with "
         "torch.save(data, path), or write the graph with dgb.data.formats.npz.write_npz"

@@ -20,6 +20,8 @@ from dgb.data.symmetric import largest_weights
 from dgb.errors import DGBError
 from dgb.settings import unknown_name
 
+UNNAMED = "to"  # a relation that is only known by its two types, as in torch_geometric
+
 
 @dataclass(frozen=True, eq=False)
 class NodeType:
@@ -43,6 +45,11 @@ class Relation:
     name: str
     target: str
     matrix: Any  # scipy csr_array [source nodes, target nodes], the values are weights
+
+    @property
+    def label(self) -> str:
+        """What the relation is called in messages: both types with its name between them."""
+        return f"{self.source}-{self.name}-{self.target}"
 
     @property
     def num_edges(self) -> int:
@@ -141,7 +148,7 @@ def _check_relation(relation: Relation, nodes: Mapping[str, NodeType]) -> None:
             raise unknown_name(f"node type of relation {relation.name}:", end, list(nodes))
         if relation.matrix.shape[place] != nodes[end].num_nodes:
             raise DGBError(
-                f"relation {relation.source}-{relation.name}-{relation.target} is "
+                f"relation {relation.label} is "
                 f"{relation.matrix.shape[0]} × {relation.matrix.shape[1]}, but there are "
                 f"{nodes[end].num_nodes} nodes of type {end}"
             )

