@@ -4,16 +4,19 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from dgb.commands.counts import check_hetero_lines, count_lines, remark_lines
 from dgb.commands.options import data_of, data_options
 from dgb.cookbook import load_recipe, recipe_names, split_override
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
+from dgb.data.hetero.load import is_hetero
 from dgb.data.load import fetch_dataset, list_datasets
 from dgb.data.look.check import check_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.public.sources import cache_folder
-from dgb.data.reading import read_graph
-from dgb.readable import readable, setting_lines
+from dgb.data.reading import read_graph, read_hetero
+from dgb.readable import setting_lines
+from dgb.recipe import Data
 from dgb.settings import make_section
 
 
@@ -32,7 +35,13 @@ def data(options: Namespace) -> None:
         _make(options)
     else:
         asked = data_of(options, load_recipe("default", options.set).data)
-        print("\n".join(check_lines(read_graph(asked, **data_options(options)))))
+        print("\n".join(_checked(asked, data_options(options))))
+
+
+def _checked(asked: Data, options: dict[str, Any]) -> list[str]:
+    if is_hetero(asked.graph):
+        return check_hetero_lines(read_hetero(asked, **options))
+    return check_lines(read_graph(asked, **options))
 
 
 def _make(options: Namespace) -> None:
@@ -45,23 +54,7 @@ def _make(options: Namespace) -> None:
 def check_lines(graph: Graph) -> list[str]:
     """Return what a graph counts, what was done in reading it, and what is likely trouble."""
     counts = check_graph(graph)
-    told = {name: value for name, value in counts.items() if value not in (None, [], {})}
-    lines = [f"{name.replace('_', ' '):24}{_counted(value)}" for name, value in told.items()]
-    lines += ["", "in reading:", *(f"- {note}" for note in graph.notes)] if graph.notes else []
-    found = trouble(graph, counts)
-    if not found:
-        return [*lines, "", "likely trouble: none found"]
-    return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in found)]
-
-
-def _counted(value: Any) -> str:
-    if isinstance(value, list) and len(value) > 1:
-        return f"{len(value)}, the first: {_counted(value[0])}"
-    if isinstance(value, list):
-        return _counted(value[0])
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_counted(part)}" for name, part in value.items())
-    return f"{value:,}" if isinstance(value, int) else readable(value)
+    return [*count_lines(counts), *remark_lines(graph.notes, trouble(graph, counts))]
 
 
 def info(options: Namespace) -> None:

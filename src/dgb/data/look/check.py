@@ -13,7 +13,7 @@ _EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smalle
 
 def check_graph(graph: Graph) -> dict[str, Any]:
     """Count what matters before training: sizes, gaps, components, classes, splits, homophily."""
-    return _edge_counts(graph) | _feature_counts(graph) | _label_counts(graph)
+    return _edge_counts(graph) | _feature_counts(graph) | label_counts(graph)
 
 
 def _edge_counts(graph: Graph) -> dict[str, Any]:
@@ -49,7 +49,8 @@ def _feature_counts(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _label_counts(graph: Graph) -> dict[str, Any]:
+def label_counts(graph: Graph) -> dict[str, Any]:
+    """Count classes, nodes without a label, and splits, and tell how far edges join equals."""
     sizes = class_sizes(graph)
     parts = ("train", "validation", "test")
     return {

@@ -10,7 +10,7 @@ from dgb.data.look.check import check_graph
 from dgb.data.look.feature_check import column_shares, constant_columns
 from dgb.readable import some
 
-_MANY = 0.01  # share of nodes from which a gap is worth a word
+MANY = 0.01  # share of nodes from which a gap is worth a word
 _WHOLE = 0.8  # share of nodes that the largest component should have
 _LOUD = 0.9  # share of the size of all features that one column should not exceed
 _FEW = 10  # nodes that a class should have
@@ -24,13 +24,13 @@ def trouble(graph: Graph, counts: dict[str, Any] | None = None) -> list[str]:
     return [
         *_edge_trouble(counts),
         *_feature_trouble(graph, counts),
-        *_label_trouble(counts),
+        *label_trouble(counts),
     ]
 
 
 def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
     nodes, alone = counts["nodes"], counts["isolated_nodes"]
-    if alone >= _MANY * nodes:
+    if alone >= MANY * nodes:
         yield (
             f"{alone:,} nodes ({alone / nodes:.0%}) have no edge: only their own features speak "
             "for them; add their edges, or leave these nodes out"
@@ -51,7 +51,7 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
         )
         return
     empty, nodes = counts["rows_without_features"], counts["nodes"]
-    if empty >= _MANY * nodes:
+    if empty >= MANY * nodes:
         yield (
             f"{empty:,} nodes ({empty / nodes:.0%}) have features that are all zero: only their "
             "neighbours speak for them; fill in what is known of them"
@@ -81,7 +81,8 @@ def _column_trouble(graph: Graph) -> Iterator[str]:
         )
 
 
-def _label_trouble(counts: dict[str, Any]) -> Iterator[str]:
+def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
+    """Yield a sentence on each likely trouble with the labels that `label_counts` has counted."""
     if counts["classes"] == 1:
         yield "All labels are of one class, so nothing can be scored; give labels that differ"
     small = {name: size for name, size in counts["label_balance"].items() if 0 < size < _FEW}

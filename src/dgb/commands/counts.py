@@ -1,0 +1,58 @@
+"""What `dgb data check` prints of a graph: counts, tables of types, and remarks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.look.hetero_check import check_hetero, hetero_trouble
+from dgb.readable import readable
+
+_WIDTH = 24  # of the first column
+
+
+def check_hetero_lines(graph: HeteroGraph) -> list[str]:
+    """Return what a heterogeneous graph counts, what was done in reading it, and trouble."""
+    counts = check_hetero(graph)
+    tables = [_table(kind, counts[f"{kind}s"]) for kind in ("type", "relation")]
+    plain = {name: value for name, value in counts.items() if name not in ("types", "relations")}
+    return [
+        *count_lines(plain),
+        *(line for table in tables for line in ("", *table)),
+        *remark_lines(graph.notes, hetero_trouble(counts)),
+    ]
+
+
+def count_lines(counts: dict[str, Any]) -> list[str]:
+    """Return a line for each count that there is."""
+    told = {name: value for name, value in counts.items() if value not in (None, [], {})}
+    return [f"{name.replace('_', ' '):{_WIDTH}}{_counted(value)}" for name, value in told.items()]
+
+
+def remark_lines(notes: Sequence[str], trouble: Sequence[str]) -> list[str]:
+    """Return what was done in reading a graph, and what about it is likely trouble."""
+    lines = ["", "in reading:", *(f"- {note}" for note in notes)] if notes else []
+    if not trouble:
+        return [*lines, "", "likely trouble: none found"]
+    return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in trouble)]
+
+
+def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
+    heads = [head.replace("_", " ") for head in next(iter(counts.values()), {})]
+    width = max([_WIDTH, *(len(name) + 2 for name in counts)])
+    rows = [(name, map(_counted, counted.values())) for name, counted in counts.items()]
+    return [
+        f"{name:{width}}" + "".join(f"{cell:>12}" for cell in cells)
+        for name, cells in [(what, heads), *rows]
+    ]
+
+
+def _counted(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 1:
+        return f"{len(value)}, the first: {_counted(value[0])}"
+    if isinstance(value, list):
+        return _counted(value[0])
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_counted(part)}" for name, part in value.items())
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else readable(value)
