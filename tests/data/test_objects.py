@@ -166,7 +166,7 @@ def test_the_encoding_of_a_frame_serves_new_nodes() -> None:
     [
         (X, {}, "a ndarray is no graph; give a torch_geometric Data"),
         (None, {}, "is no graph"),
-        (HeteroData(), {}, "to_homogeneous"),
+        (HeteroData(), {}, "several types of nodes"),
         (X, {"adjacency": ADJACENCY, "edges": {}}, "not both"),
         (X, {"adjacency": ADJACENCY[:2]}, "square"),
         (X, {"adjacency": "text"}, "n × n matrix"),

@@ -21,13 +21,13 @@ GRAPH_SUFFIXES = (*TABLE_SUFFIXES, *FILE_SUFFIXES)
 
 def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
     """Read a graph from a file by its suffix, or from a folder with edges, nodes and labels."""
-    _refuse_missing(path)
+    refuse_missing(path)
     name = graph_name(path)
     if path.is_dir():
         path, reading = _in_folder(path, reading)
     for other in (reading.nodes, reading.labels):
         if other:
-            _refuse_missing(Path(other))
+            refuse_missing(Path(other))
     if is_table(path):
         return _read_edges(name, path, reading, encoding)
     graph = read_file(path, reading, encoding)
@@ -85,7 +85,8 @@ def _only_file(folder: Path, what: str) -> Path | None:
     return found[0] if found else None
 
 
-def _refuse_missing(path: Path) -> None:
+def refuse_missing(path: Path) -> None:
+    """Refuse a path at which there is nothing, with a name like it from the same folder."""
     if path.exists():
         return
     if not path.parent.is_dir():

@@ -1,0 +1,1 @@
+"""Tests of heterogeneous graphs as data."""

@@ -21,11 +21,6 @@ def read_hetero_folder(folder: Path, reading: Data) -> HeteroGraph:
 
     A type without a file of nodes has those that its edges name.
     """
-    if reading.nodes or reading.labels:
-        raise DGBError(
-            f"{folder} has its nodes and labels in nodes/TYPE.csv; leave data.nodes and "
-            "data.labels out"
-        )
     node_files = {stem(path): path for path in _tables(folder / "nodes")}
     edge_files = _relation_files(folder / "edges")
     if not edge_files:

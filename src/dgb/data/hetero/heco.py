@@ -46,7 +46,7 @@ def read_heco(folder: Path, target: str = "") -> HeteroGraph:
     pairs = {path.stem: read_pairs(path) for path in _pair_files(folder)}
     x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
     labels = label_array(folder / "labels.npy")
-    counts = _count_nodes(pairs, x)
+    counts = _count_nodes(folder, pairs, x)
     labelled = _labelled(target, counts, x, labels)
     if labels is not None and labelled not in x:
         counts[labelled] = max(counts[labelled], len(labels))
@@ -81,13 +81,16 @@ def _named(folder: Path, form: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name, re.I))
 
 
-def _count_nodes(pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
+def _count_nodes(folder: Path, pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
     ends: dict[str, list[Array]] = {}
     for kinds, found in pairs.items():
         for kind, positions in zip(kinds, found, strict=True):
             ends.setdefault(kind, []).append(positions)
-    counts = {kind: count_nodes(np.concatenate(found)) for kind, found in ends.items()}
-    return counts | {kind: rows.shape[0] for kind, rows in x.items()}
+    try:
+        counts = {kind: count_nodes(np.concatenate(ends[kind])) for kind in ends if kind not in x}
+    except DGBError as error:
+        raise DGBError(f"{folder}: {error}") from None
+    return {k: counts[k] if k in counts else x[k].shape[0] for k in dict.fromkeys([*ends, *x])}
 
 
 def _shape(ends: str, counts: dict[str, int]) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dgb.data.files import refuse_missing
 from dgb.data.hetero.folder import is_hetero_folder, read_hetero_folder
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.heco import is_heco, read_heco
@@ -11,7 +12,7 @@ from dgb.data.hetero.target import with_target
 from dgb.data.load import PathLike, is_path
 from dgb.data.public.fetch import fetch
 from dgb.data.public.imdb import read_imdb
-from dgb.data.public.sources import dataset_name, find_source
+from dgb.data.public.sources import find_source
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -21,8 +22,7 @@ def is_hetero(name_or_path: PathLike) -> bool:
     """Tell whether a name, file or folder is of a graph with several types of nodes."""
     given = os.fspath(name_or_path)
     if not is_path(given):
-        name = dataset_name(given)
-        return name is not None and find_source(name).is_hetero
+        return find_source(given).is_hetero
     path = Path(given).expanduser()
     if path.suffix.lower() == ".pt" and path.is_file():
         from dgb.data.formats.pyg_file import holds_hetero_data
@@ -43,13 +43,21 @@ def load_hetero(
     `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …).
     """
     chosen = make_section(Data, "data", reading | {"graph": os.fspath(name_or_path)})
+    path = Path(chosen.graph).expanduser() if is_path(chosen.graph) else None
+    if path is not None:
+        refuse_missing(path)
     if not is_hetero(chosen.graph):
         raise DGBError(
             f"{chosen.graph} is no heterogeneous graph; give a folder with nodes/TYPE.csv and "
             "edges/SOURCE-TARGET.csv, one of HeCo's, a .pt file of a HeteroData, or imdb"
         )
-    if is_path(chosen.graph):
-        return _read_path(Path(chosen.graph).expanduser(), chosen)
+    if chosen.nodes or chosen.labels:
+        raise DGBError(
+            f"{chosen.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
+            "out, which go with a file of edges"
+        )
+    if path is not None:
+        return _read_path(path, chosen)
     source = find_source(chosen.graph)
     folder = fetch(source, data_folder=data_folder, offline=offline)
     return with_target(read_imdb(source.name, folder), chosen.target)
