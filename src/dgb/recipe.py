@@ -20,7 +20,6 @@ class Data:
     graph: str = setting("", "name, file or folder; filled in by the command that runs the recipe")
     target: str = setting("", "node type to embed, of a heterogeneous graph; all: every type")
     nodes: str = setting("", "file of node rows, where the graph is a file of edges")
-    target: str = setting("", "node type to embed, of a heterogeneous graph")
     labels: str = setting("", "file of ids, labels and splits, where the node rows have none")
     id: str = setting("", "id column of nodes and labels (default: id, node_id, node or the first)")
     label: str = setting("", "label column (default: label, class, y or target)")

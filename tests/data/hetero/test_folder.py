@@ -52,7 +52,9 @@ def test_types_relations_labels_and_split(tmp_path: Path) -> None:
 
 
 def test_the_same_id_in_two_types_is_two_nodes(tmp_path: Path) -> None:
-    graph = read(tmp_path, FILES)
+    graph = read(
+        tmp_path, FILES | {"nodes/movie.csv": "id,year\n1,1999\n2,2005\n3,2010\n"}, target="movie"
+    )
     assert graph.num_nodes == 6
     assert pairs(graph) == {(1, 3), (1, 1), (2, 2)}  # 1-1 and 2-2 are no loops
     assert not any("to itself" in note for note in graph.notes)

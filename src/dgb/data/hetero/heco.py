@@ -26,7 +26,7 @@ from dgb.settings import unknown_name
 
 Pairs = dict[str, Array]  # [2, edges] by the two letters of the file
 
-_READ = re.compile(r"[a-z]{2}\.txt|[a-z]_feat\.npz|labels\.npy|(train|val|test)_\w+\.npy", re.I)
+_READ = re.compile(r"[a-z]{2}\.txt|[a-z]_feat\.npz|labels\.npy|(train|val|test)_\w+\.npy")
 
 
 def is_heco(folder: Path) -> bool:
@@ -78,7 +78,7 @@ def _feature_files(folder: Path) -> list[Path]:
 
 
 def _named(folder: Path, form: str) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name, re.I))
+    return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name))
 
 
 def _count_nodes(folder: Path, pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
