@@ -8,18 +8,21 @@ from typing import Any
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.hetero.load import is_hetero
 from dgb.data.load import is_path
 from dgb.data.public.sources import dataset_name
-from dgb.data.reading import read_graph
+from dgb.data.reading import read_graph, read_hetero
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.recipe import Data, Recipe
 
 
 def recipe_of(options: Namespace) -> Recipe:
-    """Return the recipe asked for, else the one named like the graph, else the default."""
+    """Return the recipe asked for, else the one named like the graph, else that of its kind."""
     name = dataset_name(options.graph) or Path(options.graph).stem
-    named = name if name in recipe_names() else "default"
+    usual = "hetero" if is_hetero(options.graph) else "default"
+    named = name if name in recipe_names() else usual
     seed = [] if options.seed is None else [f"train.seed={options.seed}"]
     recipe = load_recipe(options.recipe or named, [*options.set, *seed])
     return replace(recipe, data=data_of(options, recipe.data))
@@ -46,6 +49,16 @@ def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -
     return graph
 
 
+def any_graph_of(data: Data, options: Namespace) -> Graph | HeteroGraph:
+    """Return the graph that a recipe describes, of one node type or of several."""
+    if not is_hetero(data.graph):
+        return graph_of(data, options)
+    graph = read_hetero(data, **data_options(options))
+    for note in graph.notes:
+        say(f"note: {note}")
+    return graph
+
+
 def data_options(options: Namespace) -> dict[str, Any]:
     """Return where data may come from."""
     return {"data_folder": options.data_folder, "offline": options.offline}
@@ -67,8 +80,11 @@ def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path
     return path
 
 
-def describe(graph: Graph) -> str:
+def describe(graph: Graph | HeteroGraph) -> str:
     """Return a graph's name and size in a line."""
+    if isinstance(graph, HeteroGraph):
+        types = ", ".join(f"{nodes.num_nodes:,} {name}" for name, nodes in graph.nodes.items())
+        return f"{graph.name}: {types} nodes, {graph.num_edges:,} edges; target {graph.target}"
     return (
         f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, "
         f"{graph.num_features:,} features"

@@ -6,10 +6,20 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from dgb.commands.options import check_counts, check_out, data_of, describe, graph_of, recipe_of
+from dgb.commands.hetero import evaluate_hetero
+from dgb.commands.options import (
+    any_graph_of,
+    check_counts,
+    check_out,
+    data_of,
+    describe,
+    graph_of,
+    recipe_of,
+)
 from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.data.align import refuse_own_scales
 from dgb.data.graph import Graph
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.engine.cluster import Cluster, check_address, import_ray
 from dgb.errors import DGBError
 from dgb.progress import say
@@ -20,7 +30,9 @@ def train(options: Namespace) -> None:
     """Train once into a run folder, or go on with one; the report is a page to look at it."""
     from dgb.report.write import write_report
     from dgb.run import folder as files
+    from dgb.run.hetero import train_hetero_run
     from dgb.run.repeat import scores_table
+    from dgb.run.split_table import split_table
     from dgb.run.training import train_run
 
     if bool(options.graph) == bool(options.resume):
@@ -28,14 +40,20 @@ def train(options: Namespace) -> None:
     cluster = _cluster(options)
     graph, recipe, folder = _resumed(options) if options.resume else _begun(options)
     print(f"{describe(graph)} → {folder}")
+    is_hetero = isinstance(graph, HeteroGraph)
+    if is_hetero and cluster:
+        raise DGBError("--engine ray is for graphs of one node type; leave it out")
     try:
-        scores = train_run(graph, recipe, folder, cluster)
+        if isinstance(graph, HeteroGraph):
+            scores = train_hetero_run(graph, recipe, folder)
+        else:
+            scores = train_run(graph, recipe, folder, cluster)
     except KeyboardInterrupt:
         engine = cluster.words if cluster else ""
         say(f"dgb: stopped; go on with `dgb train --resume {folder}{engine}`")
         raise
     if "dgb" in scores:
-        print(f"\n{scores_table([scores])}\n")
+        print(f"\n{split_table([scores]) if is_hetero else scores_table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
     print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
 
@@ -52,7 +70,7 @@ def _cluster(options: Namespace) -> Cluster | None:
     return None
 
 
-def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
+def _resumed(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
     from dgb.run import folder as files
 
     if options.set or options.recipe or options.out or options.seed is not None:
@@ -64,16 +82,19 @@ def _resumed(options: Namespace) -> tuple[Graph, Recipe, Path]:
             f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}, and "
             f"`dgb report {folder}` makes its page"
         )
-    return graph_of(recipe.data, options), recipe, folder
+    return any_graph_of(recipe.data, options), recipe, folder
 
 
-def _begun(options: Namespace) -> tuple[Graph, Recipe, Path]:
+def _begun(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
     from dgb.run import folder as files
+    from dgb.run.hetero_parts import resolve
     from dgb.run.trained import check_recipe
 
     recipe = recipe_of(options)
     check_recipe(recipe)
-    graph = graph_of(recipe.data, options)
+    graph = any_graph_of(recipe.data, options)
+    if isinstance(graph, HeteroGraph):
+        recipe = resolve(graph, recipe)
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     files.make_folder(folder, recipe)
     return graph, recipe, folder
@@ -127,8 +148,11 @@ def evaluate(options: Namespace) -> None:
     from dgb.run import links, repeat
 
     recipe = recipe_of(options)
-    graph = graph_of(recipe.data, options)
+    graph = any_graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
+    if isinstance(graph, HeteroGraph):
+        evaluate_hetero(graph, recipe, options, folder)
+        return
     task = options.task
     print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if task == "links":

@@ -1,0 +1,30 @@
+"""What the verbs do on heterogeneous graphs."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from dgb.commands.options import describe
+from dgb.cookbook import recipe_hash
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+
+
+def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, folder: Path) -> None:
+    """Train N times and print mean ± std over the trainings, split by split."""
+    from dgb.evaluate.hetero_scores import why_not_scored_by_split
+    from dgb.run.hetero import score_hetero_training
+    from dgb.run.hetero_parts import resolve
+    from dgb.run.repeat import FILE, repeat
+    from dgb.run.split_table import split_table
+
+    if options.task == "links":
+        raise DGBError("--task links is for graphs of one node type; leave it out")
+    if reason := why_not_scored_by_split(graph, recipe.train.seed):
+        raise DGBError(f"nothing to evaluate against: {reason}")
+    recipe = resolve(graph, recipe)
+    print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    lines = repeat(graph, recipe, options.runs, folder / FILE, score_hetero_training)
+    counted = f"mean ± std over {len(lines)} independent trainings"
+    print(f"\n{split_table(lines)}\n\n{counted if len(lines) > 1 else 'one training'}")
+    print(f"every training: {folder / FILE}")
