@@ -10,6 +10,15 @@ from dgb.errors import DGBError
 from dgb.recipe import Recipe
 
 
+def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
+    """Print the meta-paths of a run, and how dense the graphs are that they make."""
+    from dgb.commands.counts import path_lines
+    from dgb.views.hetero.inputs import metapaths_of
+
+    if recipe.hetero.encoder != "relations":
+        print("\n".join([*path_lines(graph, metapaths_of(graph, recipe)), ""]))
+
+
 def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, folder: Path) -> None:
     """Train N times and print mean ± std over the trainings, split by split."""
     from dgb.evaluate.hetero_scores import why_not_scored_by_split

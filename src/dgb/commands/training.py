@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from dgb.commands.hetero import evaluate_hetero
+from dgb.commands.hetero import evaluate_hetero, tell_paths
 from dgb.commands.options import (
     any_graph_of,
     check_counts,
@@ -95,6 +95,7 @@ def _begun(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
     graph = any_graph_of(recipe.data, options)
     if isinstance(graph, HeteroGraph):
         recipe = resolve(graph, recipe)
+        tell_paths(graph, recipe)
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     files.make_folder(folder, recipe)
     return graph, recipe, folder

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from dgb.data.graph import Array, Graph
-from dgb.data.hetero.features import degrees, union_graph, union_ids
+from dgb.data.hetero.features import union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.progress import say
@@ -77,7 +77,7 @@ def _write_map(graph: HeteroGraph, recipe: Recipe, z: Array, folder: Path) -> No
         write_map(folder, _typed_graph(graph), z, None, None)
         return
     split = graph.splits[0] if graph.splits else None
-    write_map(folder, graph.target_graph(), z, None, split, degrees(graph, graph.target))
+    write_map(folder, graph.target_graph(), z, None, split, graph.degrees(graph.target))
 
 
 def _typed_graph(graph: HeteroGraph) -> Graph:

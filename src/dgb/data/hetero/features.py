@@ -47,17 +47,6 @@ def union_graph(graph: HeteroGraph) -> Any:
     return undirected(sparse.coo_array((weight, ends), shape=(sum(sizes),) * 2))
 
 
-def degrees(graph: HeteroGraph, name: str) -> Array:
-    """Return how many edges the nodes of a type have, of all relations."""
-    total = np.zeros(graph.nodes[name].num_nodes, np.int64)
-    for relation in graph.relations:
-        if relation.source == name:
-            total += np.diff(relation.matrix.indptr)
-        elif relation.target == name:
-            total += np.bincount(relation.matrix.indices, minlength=len(total))
-    return total
-
-
 def union_ids(graph: HeteroGraph) -> Array:
     """Return the ids of all nodes as text, each with its type before it: ids are per type."""
     parts = [

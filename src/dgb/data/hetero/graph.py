@@ -81,6 +81,16 @@ class HeteroGraph:
         """Number of edges of all relations."""
         return sum(relation.num_edges for relation in self.relations)
 
+    def degrees(self, name: str) -> Array:
+        """Return how many edges the nodes of a type have, of all relations."""
+        total = np.zeros(self.nodes[name].num_nodes, np.int64)
+        for relation in self.relations:
+            if relation.source == name:
+                total += np.diff(relation.matrix.indptr)
+            elif relation.target == name:
+                total += np.bincount(relation.matrix.indices, minlength=len(total))
+        return total
+
     def target_graph(self) -> Graph:
         """Return the target nodes with their labels and splits, and without an edge: to score."""
         nodes = self.nodes[self.target]

@@ -3,9 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from dgb.data.graph import Array
 from dgb.data.hetero.graph import HeteroGraph, Relation
 from dgb.data.look.check import label_counts
 from dgb.data.look.feature_check import filled_per_row
@@ -48,20 +45,8 @@ def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
         "nodes": nodes.num_nodes,
         "features": width,
         "non_zero": filled,
-        "isolated": int((_degrees(graph, kind) == 0).sum()),
+        "isolated": int((graph.degrees(kind) == 0).sum()),
     }
-
-
-def _degrees(graph: HeteroGraph, kind: str) -> Array:
-    """Count the edges of every node of a type, over all relations."""
-    count = graph.nodes[kind].num_nodes
-    total = np.zeros(count, np.int64)
-    for relation in graph.relations:
-        if relation.source == kind:
-            total += np.diff(relation.matrix.indptr)
-        if relation.target == kind:
-            total += np.bincount(relation.matrix.indices, minlength=count)
-    return total
 
 
 def _relation_counts(relation: Relation) -> dict[str, Any]:
