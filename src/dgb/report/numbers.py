@@ -83,6 +83,7 @@ def _more(probe: dict[str, Any]) -> str:
     """Return what the probe as HeCo has it measures besides, in the words that follow a clause."""
     named = {"Macro-F1": "macro_f1", "AUC": "auc"}
     found = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
+    found += [f"split {probe['split']}"] if "split" in probe else []
     return f"; {', '.join(found)}" if found else ""
 
 

@@ -12,6 +12,7 @@ from dgb.page.shell import html_page, read_part
 from dgb.recipe import Recipe
 from dgb.report.comparison import comparison
 from dgb.report.curves import curves
+from dgb.report.hetero_section import hetero_section
 from dgb.report.map_data import read_map
 from dgb.report.numbers import confusion, numbers
 from dgb.report.origin import about, origin
@@ -67,6 +68,7 @@ def _sections(run: Run, table: Table | None) -> str:
             "" if run.scores else _unfinished(run),
             read_part("dgb.report", "map.html") if run.map else _no_map(run),
             scored,
+            _typed(run),
             curves(run.metrics),
             confused,
             f"<section>{beside}</section>\n" if beside else "",
@@ -84,10 +86,19 @@ def _scored(run: Run) -> tuple[str, str]:
     try:
         return numbers(run.scores, run.recipe, len(run.metrics)), confusion(run.scores)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        path = run.folder / SCORES
-        raise DGBError(
-            f"{path} is not as `dgb train` writes it ({error!r}); train again"
-        ) from error
+        raise _damaged(run, error) from error
+
+
+def _damaged(run: Run, error: Exception) -> DGBError:
+    path = run.folder / SCORES
+    return DGBError(f"{path} is not as `dgb train` writes it ({error!r}); train again")
+
+
+def _typed(run: Run) -> str:
+    try:
+        return hetero_section(run.scores)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(run, error) from error
 
 
 def _read_scores(folder: Path) -> dict[str, Any]:

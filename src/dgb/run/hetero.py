@@ -67,8 +67,9 @@ def score_systems(trained: HeteroTrained, z: Array, graph: HeteroGraph) -> dict[
     scores = {}
     for name, rows in systems.items():
         found = scores_by_split(rows, graph, recipe.probe, recipe.train.seed)
-        # What has room for one split shows the first.
-        scores[name] = {"probe": next(iter(found["splits"].values()))} | found
+        # What has room for one split shows the first, and says which that is.
+        split, told = next(iter(found["splits"].items()))
+        scores[name] = {"probe": told | {"split": split}} | found
     return scores
 
 

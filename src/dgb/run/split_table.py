@@ -14,14 +14,18 @@ ACCURACIES = {"validation": "validation", "test": "test"}  # of probes that know
 CLUSTERED = {"NMI": "nmi", "ARI": "ari"}
 
 
+def split_columns(splits: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return what the probe has measured: the names of columns, and their keys."""
+    return COLUMNS if all("macro_f1" in told for told in splits.values()) else ACCURACIES
+
+
 def split_table(lines: list[dict[str, Any]]) -> str:
     """Return a row per split and system, in percent, mean ± std over lines of scores."""
     first = lines[0]["dgb"]["splits"]
-    has_f1 = all("macro_f1" in told for told in first.values())
     cells = {
         f"{title}, {name}" if len(first) > 1 else title: {
             column: [line[system]["splits"][name][key] for line in lines]
-            for column, key in (COLUMNS if has_f1 else ACCURACIES).items()
+            for column, key in split_columns(first).items()
             if all(key in line[system]["splits"][name] for line in lines)
         }
         for name in first
