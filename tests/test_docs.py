@@ -10,7 +10,7 @@ import pytest
 from dgb.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["own-data", "without-labels", "new-nodes", "large-graphs", "api"]
+PAGES = ["own-data", "without-labels", "new-nodes", "large-graphs", "heterogeneous", "api"]
 TRAINING = ("train", "evaluate", "compare", "tune")
 # The commands are those of the page; only the training is cut short.
 SHORT = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8"]
