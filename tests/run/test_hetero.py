@@ -105,6 +105,7 @@ def test_a_graph_without_labels_is_embedded_and_not_scored(
     ("name", "setting", "problem"),
     [
         ("hetero", "data.target=all", "--recipe relations"),
+        ("hetero", "train.memory_gb=0.0001", r"name fewer hetero\.metapaths"),
         ("hetero", "embed.smooth=0.2", r"embed\.smooth"),
         ("hetero", "embed.features=true", r"embed\.features"),
         ("relations", "train.batch_size=32,encoder.layers=1", r"hetero\.encoder=metapaths"),

@@ -11,9 +11,12 @@ from dgb.data.graph import Array
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.metapaths import PathEncoder
+from dgb.progress import say
 from dgb.recipe import Recipe
+from dgb.run.hetero_memory import refuse_too_large
 from dgb.run.hetero_parts import Parts, make_parts, resolve
-from dgb.run.machine import choose_device, free_gb, generators, set_threads
+from dgb.run.machine import choose_device, generators, set_threads
+from dgb.run.memory import limit_gb
 from dgb.settings import listed_names
 from dgb.train.loop import fit
 
@@ -62,7 +65,10 @@ def train_hetero(graph: HeteroGraph, recipe: Recipe, folder: Path | None = None)
     device = choose_device(recipe.train.device)
     for_weights, for_masks = generators(recipe.train.seed, device)
     start = time.perf_counter()
-    parts = make_parts(graph, recipe, device, recipe.train.memory_gb or free_gb(device))
+    needed = refuse_too_large(graph, recipe)
+    if folder:
+        say(needed)
+    parts = make_parts(graph, recipe, device, limit_gb(recipe, is_on_disk=False))
     model = Bootstrap(parts.draw_encoder, recipe, for_weights).to(device)
     fit(model, parts.sampler(for_masks), recipe.train, for_masks, folder=folder)
     return HeteroTrained(model.encoder, parts, recipe, time.perf_counter() - start)

@@ -32,7 +32,7 @@ def estimate(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> dict[str, flo
         "features": _features(graph, is_batched=is_batched),
         # The views are gone when embeddings are computed.
         "views": views if views > embeddings else 0.0,
-        "a step": rows * _numbers_a_row(recipe) * FLOAT,
+        "a step": rows * numbers_a_row(recipe) * FLOAT,
         "embeddings": embeddings if embeddings >= views else 0.0,
     }
     return {name: size / GB for name, size in parts.items()}
@@ -74,7 +74,7 @@ def _features(graph: Graph, *, is_batched: bool) -> float:
     return 0.0 if is_batched else float(graph.x.size * FLOAT)
 
 
-def _numbers_a_row(recipe: Recipe) -> float:
+def numbers_a_row(recipe: Recipe) -> float:
     """Return what a row of a step leaves behind for its gradient, in both views and networks."""
     width, hidden, out = recipe.encoder.width, recipe.heads.hidden, recipe.heads.width
     online = 2 * (3 * width + 6 * hidden + 2 * out)
