@@ -10,11 +10,12 @@ import torch
 from dgb.data.graph import Array, Graph
 from dgb.data.hetero.features import union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.hetero.target import ALL
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run import folder as files
-from dgb.run.hetero_parts import ALL, target_rows
+from dgb.run.hetero_parts import target_rows
 from dgb.run.hetero_trained import HeteroTrained, train_hetero
 from dgb.run.machine import peak_mb
 from dgb.run.map import write_map

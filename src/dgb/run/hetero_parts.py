@@ -11,6 +11,7 @@ import torch
 from dgb.data.graph import Array
 from dgb.data.hetero.features import union_ids, with_features
 from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.hetero.target import ALL
 from dgb.errors import DGBError
 from dgb.model.bootstrap import MakeEncoder
 from dgb.model.metapaths import PathEncoder
@@ -22,8 +23,6 @@ from dgb.views.hetero.sampler import PathViews, path_sampler
 from dgb.views.hetero.typed import TypedGraph, make_typed_inputs, typed_sampler
 from dgb.views.sampler import Epoch
 from dgb.views.view import View
-
-ALL = "all"  # types, as data.target
 
 
 @dataclass(frozen=True, eq=False)

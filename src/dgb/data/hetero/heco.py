@@ -19,7 +19,7 @@ from dgb.data.hetero.graph import (
 from dgb.data.hetero.label_files import label_array, split_files
 from dgb.data.hetero.pair_file import read_pairs
 from dgb.data.hetero.reverse import without_reverse
-from dgb.data.hetero.target import target_unclear, with_target
+from dgb.data.hetero.target import ALL, target_unclear, with_target
 from dgb.errors import DGBError
 from dgb.readable import some
 from dgb.settings import unknown_name
@@ -112,6 +112,7 @@ def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
 def _labelled(
     asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
 ) -> str:
+    asked = "" if asked == ALL else asked
     if asked and asked not in counts:
         raise unknown_name("node type", asked, list(counts))
     if asked and labels is None:

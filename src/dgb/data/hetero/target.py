@@ -6,19 +6,23 @@ from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph
 from dgb.errors import DGBError
 from dgb.settings import unknown_name
 
+ALL = "all"  # as data.target: every type is embedded
+
 
 def choose_target(
     asked: str, types: Iterable[str], labelled: Collection[str], featured: Collection[str]
 ) -> str:
     """Return the type asked for, else the only one with labels, else the only one with features."""
     known = list(types)
-    if asked and asked not in known:
-        raise unknown_name("node type", asked, known)
-    if asked:
+    if asked in known:
         return asked
+    if asked not in ("", ALL):
+        raise unknown_name("node type", asked, known)
     meant = list(labelled or featured)
     if len(meant) == 1:
         return meant[0]
+    if asked == ALL:  # all are embedded, and none is scored alone
+        return (meant or known)[0]
     what = "labels" if labelled else "features"
     having = f"{', '.join(meant)} have {what}" if meant else "none has labels or features"
     raise target_unclear(having, known)
@@ -35,7 +39,7 @@ def target_unclear(reason: str, types: Iterable[str]) -> DGBError:
 
 def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
     """Return the graph with another type to embed, whose labels are then not known."""
-    if target in ("", graph.target):
+    if target in ("", graph.target) or (target == ALL and ALL not in graph.nodes):
         return graph
     if target not in graph.nodes:
         raise unknown_name("node type", target, list(graph.nodes))
