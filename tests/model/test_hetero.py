@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from dgb.cookbook import load_recipe
 from dgb.data.hetero.features import with_features
@@ -87,7 +88,10 @@ def test_two_layers_over_relations_are_the_sums_they_should_be(library: HeteroGr
             if source != target:
                 total[target] = total[target] + normal.T @ (h[source] @ weights.pop(0))
         assert not weights
-        h = {name: prelu(rows) for name, rows in total.items()}
+        h = {
+            name: prelu(nn.functional.batch_norm(rows, None, None, training=True))
+            for name, rows in total.items()
+        }
     expected = torch.cat([h[name] for name in graph.nodes])
     np.testing.assert_allclose(embed_parts(encoder, parts), expected.detach(), atol=1e-5)
     assert len(parts.node_ids) == len(expected)

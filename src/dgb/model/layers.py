@@ -75,3 +75,9 @@ def activation(name: str) -> nn.Module:
 def l2_normalise(z: Tensor) -> Tensor:
     """Return the rows of z divided by their length, Eq. 8 and 9."""
     return nn.functional.normalize(z, dim=1)
+
+
+def standardise(h: Tensor) -> Tensor:
+    """Return columns with mean 0 and variance 1 over the rows; one row alone becomes zeros."""
+    centred = h - h.mean(dim=0)
+    return centred * (centred.square().mean(dim=0) + 1e-5).rsqrt()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from dgb.model.layers import activation, glorot
+from dgb.model.layers import activation, glorot, standardise
 from dgb.recipe import Encoder as EncoderRecipe
 from dgb.views.augment import Features
 from dgb.views.hetero.typed import Message, TypedGraph
@@ -15,7 +15,11 @@ Ends = tuple[str, str]  # source and target type of a message
 
 
 class RelationLayer(nn.Module):
-    """H'_t = σ(H_t W_t + Σ N_r H_s W_r), over all relations r that bring type s to type t."""
+    """H'_t = σ(norm(H_t W_t + Σ N_r H_s W_r)), over all relations r that bring type s to type t.
+
+    The norm is over the nodes of a type. Without it types differ by their sizes above all, and
+    two views are told to agree by saying of which type a node is.
+    """
 
     def __init__(
         self,
@@ -42,7 +46,7 @@ class RelationLayer(nn.Module):
             if message.target in total:
                 carried = product(message, times(h[message.source], weight))
                 total[message.target] = total[message.target] + carried
-        return {name: self.activation(rows) for name, rows in total.items()}
+        return {name: self.activation(standardise(rows)) for name, rows in total.items()}
 
 
 class RelationEncoder(nn.Module):
