@@ -42,8 +42,9 @@ class HeteroTrained:
 
     @torch.no_grad()
     def attention(self) -> dict[str, float]:
-        """Return how much each meta-path weighs in the embeddings; nothing without meta-paths."""
-        if not isinstance(self.encoder, PathEncoder):
+        """Return how much each meta-path weighs in the embeddings; nothing where none does."""
+        is_over_union = self.recipe.hetero.encoder == "union"
+        if is_over_union or not isinstance(self.encoder, PathEncoder):
             return {}
         _, beta = self.encoder.encode(next(self.parts.clean_views()))
         names = listed_names(self.recipe.hetero.metapaths)
