@@ -30,7 +30,7 @@ def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Pla
 
 
 def test_names_agree() -> None:
-    others = {"table1", "figure1", "figure2", "rates", "claims", "verify"}
+    others = {"hetero", "table1", "figure1", "figure2", "rates", "claims", "verify"}
     assert set(REPRODUCED) == set(TABLES) | others
     assert set(TABLES) == set(RUNS) == set(TITLES)
 

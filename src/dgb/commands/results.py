@@ -11,12 +11,18 @@ from dgb.settings import listed
 def reproduce(options: Namespace) -> None:
     """Measure a table or draw a figure of the paper, going on where an earlier call stopped."""
     from dgb.reproduce import make
+    from dgb.reproduce.hetero_plan import TABLE as HETERO
     from dgb.reproduce.place import Place
     from dgb.reproduce.plan import check_datasets
+    from dgb.reproduce.published import DATASETS
 
     check_counts(options, "runs", "jobs", "lines")
     place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
-    datasets = check_datasets(options.datasets)
+    asked = options.datasets
+    if options.what == HETERO:
+        datasets = listed(asked or "")
+    else:
+        datasets = DATASETS if asked is None else check_datasets(asked)
     try:
         print(
             make.make(

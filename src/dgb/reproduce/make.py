@@ -6,6 +6,8 @@ from dgb.errors import DGBError
 from dgb.reproduce.architecture import draw_architecture
 from dgb.reproduce.claims import cells_of, check_claims
 from dgb.reproduce.figure2 import make_figure2
+from dgb.reproduce.hetero import make_hetero
+from dgb.reproduce.hetero_plan import TABLE as HETERO
 from dgb.reproduce.place import Place
 from dgb.reproduce.plan import MOST_RUNS, TABLES, plan
 from dgb.reproduce.published import DATASETS
@@ -32,8 +34,10 @@ def make(
     """Make one of them, with its files in the results folder; return what to print."""
     if what in TABLES:
         return make_table(what, place, datasets, runs, methods)
+    if what == HETERO:
+        return make_hetero(place, datasets, runs, methods)
     if methods:
-        raise DGBError(f"--methods picks rows of {', '.join(TABLES)}; {what} has none")
+        raise DGBError(f"--methods picks rows of {', '.join(TABLES)}, {HETERO}; {what} has none")
     makers: dict[str, Callable[[], str]] = {
         "table1": lambda: write_table1(place, datasets),
         "figure1": lambda: "\n".join(map(str, draw_architecture(place.results / "figure1"))),

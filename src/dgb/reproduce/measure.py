@@ -10,6 +10,7 @@ from typing import Any
 from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.reading import read_graph
 from dgb.recipe import Data, Embed, Probe
 from dgb.reproduce.measurement import Measurement
@@ -40,7 +41,7 @@ def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:
     first = jobs[0]
     graph = load(first.dataset, place)
     set_threads(place.threads)
-    heads = [_head(job, graph) for job in jobs]  # now: the code may change while it trains
+    heads = [make_head(job, graph) for job in jobs]  # now: the code may change while it trains
     reset_peak()
     start = time.perf_counter()
     made = _make(first, graph)
@@ -64,7 +65,8 @@ def _make(job: Measurement, graph: Graph) -> Any:
     return run_method(job.system, graph, job.settings or job.recipe, job.seed)
 
 
-def _head(job: Measurement, graph: Graph) -> Line:
+def make_head(job: Measurement, graph: Graph | HeteroGraph) -> Line:
+    """Return what a line says of its measurement before there is a score."""
     line: Line = {"table": job.table, "method": job.method, "dataset": job.dataset}
     line |= {"system": job.system} | describe(graph, job.recipe) | {"recipe": job.hash}
     del line["graph"]

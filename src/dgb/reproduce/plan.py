@@ -50,7 +50,11 @@ def plan(
     cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
     check_names("row of the table", methods, (cell.method for cell in cells))
     cells = [cell for cell in cells if not methods or cell.method in methods]
-    counts = [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells]
+    return with_seeds(cells, [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells])
+
+
+def with_seeds(cells: list[Measurement], counts: list[int]) -> list[Measurement]:
+    """Return as many measurements of each cell as are counted, seed 0 of all of them first."""
     return [
         replace(cell, recipe=with_seed(cell.recipe, seed))
         for seed in range(max(counts))

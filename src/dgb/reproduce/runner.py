@@ -1,10 +1,13 @@
 """Run measurements: in parallel, line by line into a file, going on where a stopped one was."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dgb.data.fingerprint import fingerprint
+from dgb.data.graph import Graph
+from dgb.data.hetero.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import Line, load, measure, training_of
@@ -17,23 +20,34 @@ from dgb.train.journal import append_line, read_lines, rewrite_lines
 COMMITTED = (
     *("recipes", "recipe.py", "baselines"),
     *("reproduce/plan.py", "reproduce/table2.py", "reproduce/rates.toml"),
+    "reproduce/hetero_plan.py",
 )
 SUPERSEDED = "superseded.jsonl"
 KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
 
+Load = Callable[[str, Place], Graph | HeteroGraph]
+Measure = Callable[[Sequence[Measurement], Place], list[Line]]
 
-def run(jobs: list[Measurement], place: Place) -> list[Line]:
+
+def run(
+    jobs: list[Measurement],
+    place: Place,
+    load_graph: Load = load,
+    measure_jobs: Measure = measure,
+) -> list[Line]:
     """Return a line per measurement, in order; those measured before are not measured again."""
     refuse_uncommitted()
     place.results.mkdir(parents=True, exist_ok=True)
-    done = _known(jobs, place)
+    hashes = {d: fingerprint(load_graph(d, place)) for d in {job.dataset for job in jobs}}
+    done = _known(jobs, hashes, place)
     left = [job for job in jobs if job not in done]
     if done:
         say(f"{len(done)} of {len(jobs)} measurements were there already")
     bar = progress_bar(None, "measure", unit="run", initial=len(done), total=len(jobs))
     failed: list[str] = []
+    measure_group = partial(_measure, measure_jobs)
     with bar:
-        for group, lines in in_parallel(_measure, _by_training(left), place):
+        for group, lines in in_parallel(measure_group, _by_training(left), place):
             where = f"{group[0].method} on {group[0].dataset}"
             bar.set_postfix_str(where, refresh=False)
             bar.update(len(group))
@@ -48,10 +62,12 @@ def run(jobs: list[Measurement], place: Place) -> list[Line]:
     return [done[job] for job in jobs]
 
 
-def _measure(group: tuple[Measurement, ...], place: Place) -> list[Line] | str:
+def _measure(
+    measure_jobs: Measure, group: tuple[Measurement, ...], place: Place
+) -> list[Line] | str:
     """Measure, or return why it could not be done: one failure must not stop a table."""
     try:
-        return measure(group, place)
+        return measure_jobs(group, place)
     except FAILURES as error:
         return str(error) or type(error).__name__
 
@@ -87,12 +103,13 @@ def _by_training(jobs: list[Measurement]) -> list[tuple[Measurement, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def _known(jobs: list[Measurement], place: Place) -> dict[Measurement, Line]:
+def _known(
+    jobs: list[Measurement], hashes: dict[str, str], place: Place
+) -> dict[Measurement, Line]:
     """Return the lines that are there already, also those another table has measured.
 
     They are written to this table's file, without what a kill has left half-written in it.
     """
-    hashes = {d: fingerprint(load(d, place)) for d in {job.dataset for job in jobs}}
     lines = {_key(line): line for line in read_all(place.results)}
     done: dict[Measurement, Line] = {}
     for job in jobs:
