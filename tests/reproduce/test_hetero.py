@@ -272,7 +272,8 @@ def test_by_default_all_that_is_there_is_measured_and_the_rest_named(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert sets_at_hand(place) == ("acm",)
-    assert "not there: dblp, aminer, freebase, imdb" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "not there: dblp, aminer, freebase, imdb; `dgb data fetch imdb` gets it" in told
     with pytest.raises(DGBError, match="no heterogeneous data set is there"):
         sets_at_hand(replace(place, data_folder=None))
 

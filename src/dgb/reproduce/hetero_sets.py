@@ -41,13 +41,18 @@ def sets_at_hand(place: Place) -> tuple[str, ...]:
     found = tuple(name for name in DATASETS if _is_at_hand(name, place.data_folder))
     missing = [name for name in DATASETS if name not in found]
     if missing:
-        say(
-            f"not there: {', '.join(missing)}; folders of HeCo's go into --data-folder or "
-            "DGB_DATA, imdb is fetched by `dgb data fetch imdb`"
-        )
+        say(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
     if not found:
         raise DGBError("no heterogeneous data set is there; name some with --datasets, as imdb")
     return found
+
+
+def _how_to_get(missing: list[str]) -> str:
+    public = [name for name in missing if dataset_name(name)]
+    ways = [f"`dgb data fetch {name}` gets it" for name in public]
+    if len(public) < len(missing):
+        ways.append("folders as HeCo publishes them go into --data-folder or DGB_DATA")
+    return ", ".join(ways)
 
 
 def _is_at_hand(name: str, data_folder: str | None) -> bool:
