@@ -3,10 +3,11 @@
 from dgb.commands.cluster import cluster
 from dgb.commands.compare import compare
 from dgb.commands.data import data, info
+from dgb.commands.embedding import embed
 from dgb.commands.neighbors import neighbors
 from dgb.commands.report import report
 from dgb.commands.results import reproduce, tune
-from dgb.commands.training import embed, evaluate, train
+from dgb.commands.training import evaluate, train
 
 __all__ = [
     "cluster",

@@ -10,6 +10,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.load import is_hetero
+from dgb.data.hetero.schema import Schema
 from dgb.data.load import is_path
 from dgb.data.public.sources import dataset_name
 from dgb.data.reading import read_graph, read_hetero
@@ -43,7 +44,20 @@ def _whole(path: str) -> str:
 
 def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -> Graph:
     """Return the graph that a recipe describes, and say what was made or guessed in reading it."""
+    if is_hetero(data.graph):
+        raise DGBError(
+            f"{data.graph} has several types of nodes, and this is for graphs of one; `dgb train`, "
+            "`dgb evaluate` and `dgb embed` take such a graph"
+        )
     graph = read_graph(data, **data_options(options), encoding=encoding)
+    for note in graph.notes:
+        say(f"note: {note}")
+    return graph
+
+
+def hetero_of(data: Data, options: Namespace, schema: Schema | None = None) -> HeteroGraph:
+    """Return the graph of several node types that a recipe describes, as `graph_of` does."""
+    graph = read_hetero(data, **data_options(options), schema=schema)
     for note in graph.notes:
         say(f"note: {note}")
     return graph
@@ -51,12 +65,7 @@ def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -
 
 def any_graph_of(data: Data, options: Namespace) -> Graph | HeteroGraph:
     """Return the graph that a recipe describes, of one node type or of several."""
-    if not is_hetero(data.graph):
-        return graph_of(data, options)
-    graph = read_hetero(data, **data_options(options))
-    for note in graph.notes:
-        say(f"note: {note}")
-    return graph
+    return hetero_of(data, options) if is_hetero(data.graph) else graph_of(data, options)
 
 
 def data_options(options: Namespace) -> dict[str, Any]:

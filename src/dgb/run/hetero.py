@@ -35,6 +35,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     trained = train_hetero(graph, recipe, folder)
     z = trained.embeddings()
     write_embeddings(folder / files.EMBEDDINGS, trained.parts.node_ids, z, npy=recipe.embed.npy)
+    files.save_schema(trained.parts.schema, folder)
     files.save_encoder(trained.encoder, folder)
     scores = describe(graph, trained.recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),

@@ -11,14 +11,14 @@ import torch
 from dgb.data.graph import Array
 from dgb.data.hetero.features import union_ids, with_features
 from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.hetero.schema import Schema, schema_of
 from dgb.data.hetero.target import ALL
 from dgb.errors import DGBError
 from dgb.model.bootstrap import MakeEncoder
-from dgb.model.metapaths import PathEncoder
-from dgb.model.relations import RelationEncoder
+from dgb.model.hetero import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.trained import check_recipe
-from dgb.views.hetero.inputs import make_path_inputs, metapaths_of
+from dgb.views.hetero.inputs import PathInputs, make_path_inputs, metapaths_of
 from dgb.views.hetero.sampler import PathViews, path_sampler
 from dgb.views.hetero.typed import TypedGraph, make_typed_inputs, typed_sampler
 from dgb.views.sampler import Epoch
@@ -29,6 +29,7 @@ from dgb.views.view import View
 class Parts:
     """Inputs of a run in the form of its encoder."""
 
+    schema: Schema
     draw_encoder: MakeEncoder
     sampler: Callable[[torch.Generator], Callable[[], Epoch]]
     clean_views: Callable[[], Iterator[Any]]  # without dropout; the sum of their H is embedded
@@ -36,27 +37,32 @@ class Parts:
 
 
 def make_parts(
-    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None = None
+    graph: HeteroGraph,
+    recipe: Recipe,
+    device: torch.device,
+    limit_gb: float | None = None,
+    *,
+    is_trained: bool = False,
 ) -> Parts:
-    """Prepare a graph for the encoder that the recipe asks for."""
+    """Prepare a graph for the encoder that the recipe asks for, or for one that is trained."""
+    recipe = resolve(graph, recipe)
     if recipe.hetero.encoder == "relations":
         return _relation_parts(graph, recipe, device)
-    return _path_parts(graph, recipe, device, limit_gb)
-
-
-def _path_parts(
-    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None
-) -> Parts:
     graph = with_features(graph, [graph.target], recipe.data.structure)
-    inputs = make_path_inputs(graph, recipe, device, limit_gb)
+    inputs = make_path_inputs(graph, recipe, device, limit_gb, is_trained=is_trained)
+    return _path_parts(graph, inputs, recipe)
 
+
+def _path_parts(graph: HeteroGraph, inputs: PathInputs, recipe: Recipe) -> Parts:
     def clean_views() -> Iterator[PathViews]:
         for name in recipe.embed.operator.split("+"):
             operators = (path[name] for path in inputs.operators.values())
             yield PathViews(tuple(View(inputs.x, operator) for operator in operators))
 
+    schema = schema_of(graph, [graph.target])
     return Parts(
-        partial(PathEncoder, inputs.x.shape[1], len(inputs.operators), recipe),
+        schema,
+        partial(make_hetero_encoder, schema, recipe),
         lambda generator: path_sampler(inputs, graph.target, recipe, generator),
         clean_views,
         graph.nodes[graph.target].node_ids,
@@ -67,19 +73,22 @@ def _relation_parts(graph: HeteroGraph, recipe: Recipe, device: torch.device) ->
     graph = with_features(graph, graph.nodes, recipe.data.structure)
     inputs = make_typed_inputs(graph, recipe, device)
     is_all = recipe.data.target == ALL
-    embedded = tuple(graph.nodes) if is_all else (graph.target,)
-    widths = {name: x.shape[1] for name, x in inputs.x.items()}
-    ends = [(message.source, message.target) for message in inputs.messages]
-
-    def draw_encoder(generator: torch.Generator) -> RelationEncoder:
-        return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
-
+    schema = schema_of(graph, graph.nodes)
     return Parts(
-        draw_encoder,
+        schema,
+        partial(make_hetero_encoder, schema, recipe),
         lambda generator: typed_sampler(inputs, recipe, generator),
         lambda: iter([TypedGraph(inputs.x, inputs.messages)]),
         union_ids(graph) if is_all else graph.nodes[graph.target].node_ids,
     )
+
+
+@torch.no_grad()
+def embed_parts(encoder: Any, parts: Parts) -> Array:
+    """Return the representations H of the clean graph."""
+    total = sum(encoder(view) for view in parts.clean_views())
+    array: Array = total.cpu().numpy()
+    return array
 
 
 def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:
@@ -96,7 +105,7 @@ def resolve(graph: HeteroGraph, recipe: Recipe) -> Recipe:
     check_hetero_recipe(recipe)
     if recipe.hetero.encoder == "relations":
         return recipe
-    names = ",".join(path.name for path in metapaths_of(graph, recipe))
+    names = ",".join(dict.fromkeys(path.name for path in metapaths_of(graph, recipe)))
     return replace(recipe, hetero=replace(recipe.hetero, metapaths=names))
 
 

@@ -14,7 +14,7 @@ from dgb.model.metapaths import PathEncoder
 from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run.hetero_memory import refuse_too_large
-from dgb.run.hetero_parts import Parts, make_parts, resolve
+from dgb.run.hetero_parts import Parts, embed_parts, make_parts, resolve
 from dgb.run.machine import choose_device, generators, set_threads
 from dgb.run.memory import limit_gb
 from dgb.settings import listed_names
@@ -49,14 +49,6 @@ class HeteroTrained:
         _, beta = self.encoder.encode(next(self.parts.clean_views()))
         names = listed_names(self.recipe.hetero.metapaths)
         return dict(zip(names, beta.tolist(), strict=True))
-
-
-@torch.no_grad()
-def embed_parts(encoder: Any, parts: Parts) -> Array:
-    """Return the representations H of the clean graph."""
-    total = sum(encoder(view) for view in parts.clean_views())
-    array: Array = total.cpu().numpy()
-    return array
 
 
 def train_hetero(graph: HeteroGraph, recipe: Recipe, folder: Path | None = None) -> HeteroTrained:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from dgb.data.hetero.from_tables import Triple, hetero_from_tables
+from dgb.data.hetero.from_tables import Encodings, hetero_from_tables
 from dgb.data.hetero.graph import UNNAMED, HeteroGraph
+from dgb.data.hetero.schema import Triple
 from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table
 from dgb.errors import DGBError
 from dgb.readable import some
@@ -16,7 +17,9 @@ def is_hetero_folder(folder: Path) -> bool:
     return (folder / "edges").is_dir()
 
 
-def read_hetero_folder(folder: Path, reading: Data) -> HeteroGraph:
+def read_hetero_folder(
+    folder: Path, reading: Data, encodings: Encodings | None = None
+) -> HeteroGraph:
     """Read nodes/TYPE.csv and edges/SOURCE-TARGET.csv or SOURCE-RELATION-TARGET.csv.
 
     A type without a file of nodes has those that its edges name.
@@ -28,7 +31,7 @@ def read_hetero_folder(folder: Path, reading: Data) -> HeteroGraph:
     _refuse_alike([*node_files, *(end for triple in edge_files for end in triple[::2])], folder)
     nodes = {kind: read_table(path) for kind, path in node_files.items()}
     edges = {triple: read_table(path, has_names=False) for triple, path in edge_files.items()}
-    return hetero_from_tables(folder.resolve().name, nodes, edges, reading)
+    return hetero_from_tables(folder.resolve().name, nodes, edges, reading, encodings)
 
 
 def stem(path: Path) -> str:

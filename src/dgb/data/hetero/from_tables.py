@@ -1,7 +1,8 @@
 """Tables of nodes by type and of edges by relation become a HeteroGraph."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import relation_matrix
 from dgb.data.hetero.graph import (
     HeteroGraph,
@@ -12,10 +13,11 @@ from dgb.data.hetero.graph import (
     make_relation,
 )
 from dgb.data.hetero.reverse import without_reverse
+from dgb.data.hetero.schema import Triple
 from dgb.data.hetero.target import choose_target
 from dgb.data.tables.edge_names import Ends, first_row
 from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
-from dgb.data.tables.features import learn_features
+from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.ids import as_integers, id_array
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
@@ -23,24 +25,37 @@ from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-Triple = tuple[str, str, str]  # type of the sources, name of the relation, type of the targets
 NodeTables = Mapping[str, Table]
 EdgeTables = Mapping[Triple, Table]
 Rows = dict[str, NodeRows]
+Encodings = Mapping[str, Encoding]  # by type
 
 _NODE_KEYS, _EDGE_KEYS = ("id", "label", "split"), ("weight",)
 
 
 def hetero_from_tables(
-    name: str, nodes: NodeTables, edges: EdgeTables, reading: Data
+    name: str,
+    nodes: NodeTables,
+    edges: EdgeTables,
+    reading: Data,
+    encodings: Encodings | None = None,
 ) -> HeteroGraph:
-    """Make a HeteroGraph of tables; ids are of a type, so that two types may share some."""
+    """Make a HeteroGraph of tables; ids are of a type, so that two types may share some.
+
+    With the encodings of a run, features have the run's columns.
+    """
     notes: list[str] = []
-    _refuse_missing(nodes, edges, reading)
-    rows = {kind: _node_rows(table, reading, notes) for kind, table in nodes.items()}
+    # New nodes often have no labels, and need none to be embedded.
+    needless = () if encodings is None else ("label", "split")
+    _refuse_missing(nodes, edges, reading, needless)
+    run = encodings or {}
+    rows = {kind: _node_rows(table, run.get(kind), reading, notes) for kind, table in nodes.items()}
     found = {triple: _edges(triple, edges[triple], rows, reading, notes) for triple in edges}
     ids = _ids(rows, found, reading, notes)
-    node_types = {kind: _node_type(kind, ids[kind], rows, reading, notes) for kind in ids}
+    node_types = {
+        kind: _node_type(kind, ids[kind], rows, notes, run.get(kind) or reading.text)
+        for kind in ids
+    }
     relations, again = without_reverse(
         _relation(triple, found[triple], ids, reading, notes) for triple in found
     )
@@ -61,8 +76,11 @@ def hetero_from_tables(
     )
 
 
-def _node_rows(table: Table, reading: Data, notes: list[str]) -> NodeRows:
-    return read_nodes(table, without_missing(reading, table.names, _NODE_KEYS), notes)
+def _node_rows(
+    table: Table, encoding: Encoding | None, reading: Data, notes: list[str]
+) -> NodeRows:
+    run = [column.name for column in encoding.columns] if encoding else []
+    return read_nodes(table, without_missing(reading, table.names, _NODE_KEYS), notes, run)
 
 
 def _edges(triple: Triple, table: Table, rows: Rows, reading: Data, notes: list[str]) -> Edges:
@@ -92,12 +110,18 @@ def _ids(
     }
 
 
-def _node_type(kind: str, ids: Cells, rows: Rows, reading: Data, notes: list[str]) -> NodeType:
+def _node_type(
+    kind: str, ids: Cells, rows: Rows, notes: list[str], form: Encoding | str
+) -> NodeType:
+    """Make the features of a type in the form of a run, or learn one where it is data.text."""
     if kind not in rows:
         notes.append(f"nodes of type {kind} have no rows and are those that edges name")
         return make_node_type(id_array(ids))
     row = rows[kind]
-    x, encoding = learn_features(row.table, row.features, reading.text, notes)
+    if isinstance(form, Encoding):
+        x, encoding = encode_features(row.table, row.features, form, notes), form
+    else:
+        x, encoding = learn_features(row.table, row.features, form, notes)
     return make_node_type(id_array(as_integers(ids) if row.table.text else ids), x, encoding)
 
 
@@ -122,11 +146,13 @@ def _target(rows: Rows, nodes: Mapping[str, NodeType], reading: Data, notes: lis
     return target
 
 
-def _refuse_missing(nodes: NodeTables, edges: EdgeTables, reading: Data) -> None:
-    """Refuse a column that is asked for and that no table has."""
+def _refuse_missing(
+    nodes: NodeTables, edges: EdgeTables, reading: Data, needless: Collection[str]
+) -> None:
+    """Refuse a column that is asked for and that no table has, unless it can be done without."""
     of_nodes = {name.lower() for table in nodes.values() for name in table.names}
     of_edges = {name.lower() for table in edges.values() for name in _names(table)}
-    asked = [(key, getattr(reading, key), of_nodes) for key in _NODE_KEYS]
+    asked = [(key, getattr(reading, key), of_nodes) for key in _NODE_KEYS if key not in needless]
     asked += [(key, getattr(reading, key), of_edges) for key in _EDGE_KEYS]
     asked += [("drop", name.strip(), of_nodes) for name in reading.drop.split(",")]
     for key, name, present in asked:

@@ -19,7 +19,7 @@ from dgb.data.hetero.graph import (
 from dgb.data.hetero.label_files import label_array, split_files
 from dgb.data.hetero.pair_file import read_pairs
 from dgb.data.hetero.reverse import without_reverse
-from dgb.data.hetero.target import ALL, target_unclear, with_target
+from dgb.data.hetero.target import ALL, choose_target, target_unclear, with_target
 from dgb.errors import DGBError
 from dgb.readable import some
 from dgb.settings import unknown_name
@@ -112,11 +112,10 @@ def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
 def _labelled(
     asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
 ) -> str:
-    asked = "" if asked == ALL else asked
-    if asked and asked not in counts:
+    if asked not in ("", ALL, *counts):
         raise unknown_name("node type", asked, list(counts))
     if asked and labels is None:
-        return asked
+        return choose_target(asked, counts, (), x)
     if labels is None:
         raise target_unclear("there is no labels.npy", counts)
     size = len(labels)
@@ -125,7 +124,7 @@ def _labelled(
     fitting = fitting or [k for k, count in counts.items() if k not in x and count < size]
     if asked in fitting:
         return asked
-    if len(fitting) == 1 or (asked and fitting):  # of another type, which is not asked for
+    if len(fitting) == 1 or (asked and fitting):  # of a type that is not asked for
         return fitting[0]
     told = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
     raise target_unclear(f"there are {size:,} labels, and {told}", fitting or counts)

@@ -1,13 +1,16 @@
 """A name or a path becomes a HeteroGraph."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dgb.data.files import refuse_missing
+from dgb.data.hetero.align import align_hetero
 from dgb.data.hetero.folder import is_hetero_folder, read_hetero_folder
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.heco import is_heco, read_heco
+from dgb.data.hetero.schema import Schema
 from dgb.data.hetero.target import with_target
 from dgb.data.load import PathLike, is_path
 from dgb.data.public.fetch import fetch
@@ -36,11 +39,13 @@ def load_hetero(
     *,
     data_folder: PathLike | None = None,
     offline: bool = False,
+    schema: Schema | None = None,
     **reading: Any,
 ) -> HeteroGraph:
     """Load a public heterogeneous graph by name, or one from a folder or a file of HeteroData.
 
-    `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …).
+    `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …);
+    `schema` is that of a run, whose types, columns and relations the graph is then given.
     """
     chosen = make_section(Data, "data", reading | {"graph": os.fspath(name_or_path)})
     path = Path(chosen.graph).expanduser() if is_path(chosen.graph) else None
@@ -56,16 +61,20 @@ def load_hetero(
             f"{chosen.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
             "out, which go with a file of edges"
         )
-    if path is not None:
-        return _read_path(path, chosen)
-    source = find_source(chosen.graph)
-    folder = fetch(source, data_folder=data_folder, offline=offline)
-    return with_target(read_imdb(source.name, folder), chosen.target)
+    if schema is not None:
+        chosen = replace(chosen, target=schema.target)
+    if path is None:
+        source = find_source(chosen.graph)
+        folder = fetch(source, data_folder=data_folder, offline=offline)
+        graph = with_target(read_imdb(source.name, folder), chosen.target)
+    else:
+        graph = _read_path(path, chosen, schema)
+    return graph if schema is None else align_hetero(graph, schema)
 
 
-def _read_path(path: Path, reading: Data) -> HeteroGraph:
+def _read_path(path: Path, reading: Data, schema: Schema | None) -> HeteroGraph:
     if is_hetero_folder(path):
-        return read_hetero_folder(path, reading)
+        return read_hetero_folder(path, reading, schema.encodings() if schema else None)
     if path.is_dir():
         return read_heco(path, reading.target)
     from dgb.data.hetero.pyg_file import read_hetero_data

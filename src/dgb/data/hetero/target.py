@@ -6,23 +6,26 @@ from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph
 from dgb.errors import DGBError
 from dgb.settings import unknown_name
 
-ALL = "all"  # as data.target: every type is embedded
+ALL = "all"  # types, as data.target; labels and splits are still of one
 
 
 def choose_target(
     asked: str, types: Iterable[str], labelled: Collection[str], featured: Collection[str]
 ) -> str:
-    """Return the type asked for, else the only one with labels, else the only one with features."""
+    """Return the type asked for, else the only one with labels, else the only one with features.
+
+    Where all are asked for, the first of those that may be meant.
+    """
     known = list(types)
+    if asked not in ("", ALL, *known):
+        raise unknown_name("node type", asked, known)
     if asked in known:
         return asked
-    if asked not in ("", ALL):
-        raise unknown_name("node type", asked, known)
     meant = list(labelled or featured)
+    if asked == ALL:
+        return [*meant, *known][0]
     if len(meant) == 1:
         return meant[0]
-    if asked == ALL:  # all are embedded, and none is scored alone
-        return (meant or known)[0]
     what = "labels" if labelled else "features"
     having = f"{', '.join(meant)} have {what}" if meant else "none has labels or features"
     raise target_unclear(having, known)
@@ -39,7 +42,7 @@ def target_unclear(reason: str, types: Iterable[str]) -> DGBError:
 
 def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
     """Return the graph with another type to embed, whose labels are then not known."""
-    if target in ("", graph.target) or (target == ALL and ALL not in graph.nodes):
+    if target in ("", ALL, graph.target):
         return graph
     if target not in graph.nodes:
         raise unknown_name("node type", target, list(graph.nodes))

@@ -1,6 +1,7 @@
 """What a run over meta-paths computes once: the features of the target type, and operators."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -30,15 +31,26 @@ class PathInputs:
 
 
 def make_path_inputs(
-    graph: HeteroGraph, recipe: Recipe, device: torch.device, limit_gb: float | None = None
+    graph: HeteroGraph,
+    recipe: Recipe,
+    device: torch.device,
+    limit_gb: float | None = None,
+    *,
+    is_trained: bool = False,
 ) -> PathInputs:
-    """Normalise the target's features, which must be there, and make the operators."""
+    """Normalise the target's features, which must be there, and make the operators.
+
+    Those of the recipe's views are left out for an encoder that is trained already.
+    """
     x = graph.nodes[graph.target].x
     assert x is not None, "types without features are given some before"
-    paths, needed = metapaths_of(graph, recipe), needed_operators(recipe)
+    paths, needed = metapaths_of(graph, recipe), needed_operators(recipe, is_trained=is_trained)
     chains = _chains(graph, paths, recipe, device)
     if recipe.hetero.materialise:
-        operators = _multiplied_out(graph, paths, recipe, device, limit_gb)
+        operators = {
+            name: make_operators(adjacency, recipe.diffusion, needed, device)
+            for name, adjacency in _multiplied_out(graph, paths, recipe, limit_gb).items()
+        }
     else:
         operators = {
             name: make_path_operators(chain, recipe.diffusion, needed)
@@ -65,17 +77,8 @@ def _chains(
 
 
 def _multiplied_out(
-    graph: HeteroGraph,
-    paths: tuple[MetaPath, ...],
-    recipe: Recipe,
-    device: torch.device,
-    limit_gb: float | None,
-) -> dict[str, dict[str, Operator]]:
-    weights, needed = recipe.hetero.weights, needed_operators(recipe)
+    graph: HeteroGraph, paths: tuple[MetaPath, ...], recipe: Recipe, limit_gb: float | None
+) -> dict[str, Any]:
+    weights = recipe.hetero.weights
     graphs = {path.name: materialise(graph, path, weights, limit_gb) for path in paths}
-    if recipe.hetero.encoder == "union":
-        graphs = {"union": sum(graphs.values())}
-    return {
-        name: make_operators(adjacency, recipe.diffusion, needed, device)
-        for name, adjacency in graphs.items()
-    }
+    return {"union": sum(graphs.values())} if recipe.hetero.encoder == "union" else graphs

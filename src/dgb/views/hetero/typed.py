@@ -63,6 +63,12 @@ class TypedGraph:
     messages: tuple[Message, ...]
 
 
+def message_ends(source: str, target: str) -> list[tuple[str, str]]:
+    """Return whence and whither a relation carries rows: back from its targets, then on to them."""
+    back = (target, source)
+    return [back] if source == target else [back, (source, target)]
+
+
 def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedInputs:
     """Normalise the features of all types, and every relation by the degrees at its ends."""
     if needed_operators(recipe) != {"adj"}:
@@ -84,10 +90,10 @@ def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) 
 
 
 def _both_ways(source: str, target: str, matrix: SparseMatrix) -> list[Message]:
-    back = Message(target, source, Link(matrix, is_transposed=False, end=target))
-    if source == target:
-        return [back]
-    return [back, Message(source, target, Link(matrix, is_transposed=True, end=source))]
+    return [
+        Message(start, end, Link(matrix, is_transposed=end != source, end=start))
+        for start, end in message_ends(source, target)
+    ]
 
 
 def typed_sampler(

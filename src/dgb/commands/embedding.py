@@ -1,0 +1,97 @@
+"""The verb that embeds a graph with a finished run."""
+
+import shutil
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dgb.commands.options import check_out, data_of, graph_of, hetero_of
+from dgb.cookbook import load_recipe, split_override
+from dgb.data.align import refuse_own_scales
+from dgb.data.hetero.load import is_hetero
+from dgb.errors import DGBError
+from dgb.recipe import Recipe
+
+if TYPE_CHECKING:
+    from dgb.data.graph import Array
+    from dgb.data.hetero.schema import Schema
+
+
+def embed(options: Namespace) -> None:
+    """Embed a graph with the encoder of a finished run."""
+    from dgb.run import folder as files
+    from dgb.run.memory import SCRATCH
+    from dgb.run.vectors import remove_parts, write_embeddings
+
+    folder = Path(options.run)
+    _check_embed_options(options)
+    recipe = _recipe(options, files.read_recipe(folder))
+    out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
+    schema = files.read_schema(folder)
+    if schema is None:
+        node_ids, z = _embedded(options, recipe, folder)
+    else:
+        node_ids, z = _embedded_hetero(options, recipe, folder, schema)
+    if out.is_dir():  # as an engine has written them
+        remove_parts(out)
+    write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
+    print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+    del z  # which may map the files
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+
+
+def _recipe(options: Namespace, run: Recipe) -> Recipe:
+    """Return the run's recipe with what is asked for now, and the graph that it is asked of."""
+    recipe = run
+    if options.graph:  # read as the run's own was, from other files
+        recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
+    recipe = load_recipe(recipe, options.set)
+    if recipe.data.target != run.data.target:
+        raise DGBError("data.target: the model is trained already; train again for another type")
+    if options.operator:
+        recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
+    if options.graph:
+        return replace(recipe, data=data_of(options, recipe.data))
+    if not recipe.data.graph:  # saved from Python, which reads no file
+        raise DGBError(f"{options.run} does not say which graph it was trained on; name one")
+    return recipe
+
+
+def _embedded(options: Namespace, recipe: Recipe, folder: Path) -> tuple["Array", "Array"]:
+    from dgb.run import folder as files
+    from dgb.run.embedding import embed_graph
+    from dgb.run.machine import choose_device
+
+    encoding = files.read_encoding(folder)
+    if is_hetero(recipe.data.graph):
+        raise DGBError(
+            f"{recipe.data.graph} has several types of nodes, and {folder} holds no model of such "
+            "a graph; train one on it"
+        )
+    graph = graph_of(recipe.data, options, encoding)
+    refuse_own_scales(graph, encoding)
+    encoder = files.load_encoder(folder, recipe, choose_device("auto"))
+    return graph.node_ids, embed_graph(encoder, graph, recipe, folder)
+
+
+def _embedded_hetero(
+    options: Namespace, recipe: Recipe, folder: Path, schema: "Schema"
+) -> tuple["Array", "Array"]:
+    from dgb.run import folder as files
+    from dgb.run.hetero_embedding import embed_hetero
+    from dgb.run.machine import choose_device
+
+    encoder = files.load_encoder(folder, recipe, choose_device("auto"), schema)
+    graph = hetero_of(recipe.data, options, schema)
+    return embed_hetero(encoder, graph, recipe)
+
+
+def _check_embed_options(options: Namespace) -> None:
+    if (options.graph or options.operator or options.set) and not options.out:
+        raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
+    if (options.nodes or options.labels) and not options.graph:
+        raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
+    for override in options.set:
+        if split_override(override)[0] not in ("data", "embed"):
+            raise DGBError(f"--set {override}: the model is trained already; set data.… or embed.…")
