@@ -1,6 +1,10 @@
 """Small heterogeneous graphs that the tests share."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from dgb.data.graph import Split
@@ -56,3 +60,43 @@ def _edges(
     """Return edges that mostly join the same class."""
     probability = np.where(left[:, None] == right[None], rate, rate / 10)
     return sparse.coo_array((rng.random(probability.shape) < probability).astype(np.float32))
+
+
+def write_library(folder: Path, graph: HeteroGraph, *, has_labels: bool = True) -> str:
+    """Write a library as a folder of tables, with years and kinds of papers; return its path."""
+    for name, nodes in graph.nodes.items():
+        frame = pd.DataFrame({"id": nodes.node_ids})
+        if nodes.x is not None:
+            words = {f"word{i}": column for i, column in enumerate(nodes.x.toarray().T)}
+            frame = frame.assign(**words)
+        if name == "paper":
+            frame["year"] = 1990 + nodes.node_ids % 7
+            frame["kind"] = np.array(["book", "note", "talk"])[nodes.node_ids % 3]
+        if name == graph.target and has_labels:
+            frame["label"] = np.array(graph.label_names)[graph.labels]
+        write_table(folder / "nodes" / f"{name}.csv", frame)
+    for relation in graph.relations:
+        ends = (graph.nodes[relation.source].node_ids, graph.nodes[relation.target].node_ids)
+        source, target = (ids[at] for ids, at in zip(ends, relation.matrix.nonzero(), strict=True))
+        frame = pd.DataFrame({"source": source, "target": target})
+        write_table(folder / "edges" / f"{relation.label}.csv", frame)
+    return str(folder)
+
+
+def write_table(path: Path, frame: pd.DataFrame) -> None:
+    """Write a table of nodes or edges as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(path, index=False)
+
+
+def shuffle_nodes(graph: HeteroGraph, name: str, order: np.ndarray) -> HeteroGraph:
+    """Return the graph with the nodes of one type, not the target, in another order or fewer."""
+    nodes = graph.nodes[name]
+    moved = make_node_type(nodes.node_ids[order], None if nodes.x is None else nodes.x[order])
+    relations = []
+    for relation in graph.relations:
+        matrix = relation.matrix
+        matrix = matrix[order] if relation.source == name else matrix
+        matrix = matrix[:, order] if relation.target == name else matrix
+        relations.append(make_relation(relation.source, relation.name, relation.target, matrix))
+    return replace(graph, nodes={**graph.nodes, name: moved}, relations=tuple(relations))

@@ -17,7 +17,7 @@ STAGES = [
     ["engine"],
     ["evaluate"],
     ["run"],
-    ["estimator", "estimator_inputs"],
+    ["estimator", "estimator_hetero", "estimator_inputs"],
     ["baselines"],
     ["tune"],
     ["reproduce"],

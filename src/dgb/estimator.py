@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.align import refuse_own_scales
 from dgb.data.graph import Array, Graph
+from dgb.data.hetero.schema import Schema
 from dgb.data.node_ids import find_nodes
 from dgb.data.objects import to_graph
 from dgb.errors import DGBError
+from dgb.estimator_hetero import RECIPE, embed_hetero_object, fit_hetero, is_hetero_object
 from dgb.estimator_inputs import count_features, id_column, is_table, lone_nodes, refuse_cut
 from dgb.recipe import Recipe
 from dgb.run import folder as files
@@ -44,6 +46,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     X is one of
     - a graph (PyG Data, networkx, igraph, dgb's Graph), which is embedded whole;
+    - a graph of several node types (PyG HeteroData, dgb's HeteroGraph), whose target type is
+      embedded, or all types with "data.target=all"; the default recipe is then "hetero";
     - features, with `adjacency=` an n × n scipy sparse matrix or `edges=` a DataFrame;
     - node ids, where the whole graph is given as `graph=`. Every fit trains on the whole graph
       without labels, and rows of these ids are returned. Only this form goes into GridSearchCV and
@@ -53,8 +57,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     scikit-learn's own estimator checks all pass, on features alone; none is excepted.
 
     Fitted attributes: `recipe_`, `encoder_`, `encoding_` (names of the feature columns, or None),
-    `node_ids_`, `n_features_in_`, `feature_names_in_` where columns have names, and with `graph=`
-    the `embeddings_` of all nodes.
+    `schema_` (types and relations where there are several, or None), `node_ids_`, `n_features_in_`,
+    `feature_names_in_` where columns have names, and with `graph=` the `embeddings_` of all nodes.
     """
 
     def __init__(
@@ -95,6 +99,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         edges: Any = None,
     ) -> Array:
         """Train on a graph and return its embeddings, one row per node, in the order given."""
+        if is_hetero_object(X if self.graph is None else self.graph):
+            return fit_hetero(self, X, self._resolved_recipe(RECIPE), adjacency, edges)
         recipe = self._resolved_recipe()
         if self.graph is None:
             graph, rows = self._read(X, adjacency, edges, recipe, is_fit=True), None
@@ -106,6 +112,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         trained = train_encoder(graph, recipe)
         self.recipe_, self.encoder_ = recipe, trained.encoder
         self.encoding_, self.node_ids_ = graph.encoding, graph.node_ids
+        self.schema_: Schema | None = None
         z = trained.embeddings()
         self.embeddings_: Array | None = None if rows is None else z
         return z if rows is None else np.asarray(z[rows])
@@ -116,6 +123,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if self.embeddings_ is not None and adjacency is None and edges is None and is_table(X):
             rows = find_nodes(self.node_ids_, id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
+        if self.schema_ is not None or is_hetero_object(X):
+            return embed_hetero_object(self, X, adjacency, edges)[1]
         graph = self._read(X, adjacency, edges, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)
 
@@ -129,7 +138,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         try:
             folder.mkdir(parents=True, exist_ok=True)
             files.write_text(folder / files.RECIPE, to_toml(self.recipe_))
-            files.save_encoding(self.encoding_, folder)
+            files.save_encoding(None if self.schema_ else self.encoding_, folder)
+            files.save_schema(self.schema_, folder)
             files.save_encoder(self.encoder_, folder)
         except OSError as error:
             raise DGBError(
@@ -146,15 +156,20 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         recipe = files.read_recipe(folder)
         fitted = cls(recipe, graph=graph)
         fitted.recipe_ = recipe
-        fitted.encoding_ = files.read_encoding(folder)
+        fitted.schema_ = schema = files.read_schema(folder)
+        fitted.encoding_ = schema.columns.encoding if schema else files.read_encoding(folder)
         # Not the recipe's device: a model may be used elsewhere than it was trained.
-        fitted.encoder_ = files.load_encoder(folder, recipe, choose_device("auto"))
-        count_features(fitted, fitted.encoding_, fitted.encoder_.weights[0].shape[0])
+        fitted.encoder_ = files.load_encoder(folder, recipe, choose_device("auto"), schema)
+        width = schema.columns.width if schema else fitted.encoder_.weights[0].shape[0]
+        count_features(fitted, fitted.encoding_, width or 0)
         fitted.embeddings_ = None
-        if graph is not None:
+        if graph is not None and (schema or is_hetero_object(graph)):
+            fitted.node_ids_, fitted.embeddings_ = embed_hetero_object(fitted, graph)
+        elif graph is not None:
             whole = fitted._read(graph, None, None, recipe, is_fit=False)
             fitted.node_ids_ = whole.node_ids
             fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
+        if graph is not None:
             count_features(fitted, None, 1)
         return fitted
 
@@ -181,10 +196,11 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         appended = self.encoder_.weights[0].shape[0] if self.recipe_.embed.features else 0
         return int(self.recipe_.encoder.width + appended)
 
-    def _resolved_recipe(self) -> Recipe:
+    def _resolved_recipe(self, usual: str = "default") -> Recipe:
         if isinstance(self.overrides, str):  # whose letters would be read one by one
             raise DGBError(f"overrides must be a list of texts, such as [{self.overrides!r}]")
-        values = plain(load_recipe(self.recipe, self.overrides))
+        chosen = usual if self.recipe == "default" else self.recipe
+        values = plain(load_recipe(chosen, self.overrides))
         for name, (section, key) in SETTINGS.items():
             value = getattr(self, name)
             if isinstance(value, np.random.RandomState):

@@ -16,8 +16,7 @@ from dgb.model.loss import symmetric_loss
 from dgb.model.metapaths import PathEncoder
 from dgb.model.relations import RelationEncoder
 from dgb.recipe import Recipe
-from dgb.run.hetero_parts import make_parts
-from dgb.run.hetero_trained import embed_parts
+from dgb.run.hetero_parts import embed_parts, make_parts
 from tests.hetero import make_library
 
 CPU = torch.device("cpu")

@@ -63,6 +63,7 @@ def _embedded(options: Namespace, recipe: Recipe, folder: Path) -> tuple["Array"
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
 
+    encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     encoding = files.read_encoding(folder)
     if is_hetero(recipe.data.graph):
         raise DGBError(
@@ -71,7 +72,6 @@ def _embedded(options: Namespace, recipe: Recipe, folder: Path) -> tuple["Array"
         )
     graph = graph_of(recipe.data, options, encoding)
     refuse_own_scales(graph, encoding)
-    encoder = files.load_encoder(folder, recipe, choose_device("auto"))
     return graph.node_ids, embed_graph(encoder, graph, recipe, folder)
 
 

@@ -52,10 +52,7 @@ def _refuse_hetero(reading: Data) -> None:
     from dgb.data.hetero.load import is_hetero
 
     if is_hetero(reading.graph):
-        raise DGBError(
-            f"{reading.graph} has several types of nodes; load it with "
-            "dgb.data.hetero.load.load_hetero"
-        )
+        raise DGBError(f"{reading.graph} has several types of nodes; load it with dgb.load_hetero")
     if reading.target:
         raise DGBError(
             f"{reading.graph} has nodes of one type; data.target goes with a heterogeneous graph"

@@ -34,6 +34,7 @@ class Parts:
     sampler: Callable[[torch.Generator], Callable[[], Epoch]]
     clean_views: Callable[[], Iterator[Any]]  # without dropout; the sum of their H is embedded
     node_ids: Array  # of the rows of H
+    notes: tuple[str, ...] = ()  # on features that were made, to be told
 
 
 def make_parts(
@@ -46,11 +47,15 @@ def make_parts(
 ) -> Parts:
     """Prepare a graph for the encoder that the recipe asks for, or for one that is trained."""
     recipe = resolve(graph, recipe)
-    if recipe.hetero.encoder == "relations":
-        return _relation_parts(graph, recipe, device)
-    graph = with_features(graph, [graph.target], recipe.data.structure)
-    inputs = make_path_inputs(graph, recipe, device, limit_gb, is_trained=is_trained)
-    return _path_parts(graph, inputs, recipe)
+    is_over_relations = recipe.hetero.encoder == "relations"
+    used = graph.nodes if is_over_relations else [graph.target]
+    featured = with_features(graph, used, recipe.data.structure)
+    if is_over_relations:
+        parts = _relation_parts(featured, recipe, device)
+    else:
+        inputs = make_path_inputs(featured, recipe, device, limit_gb, is_trained=is_trained)
+        parts = _path_parts(featured, inputs, recipe)
+    return replace(parts, notes=featured.notes[len(graph.notes) :])
 
 
 def _path_parts(graph: HeteroGraph, inputs: PathInputs, recipe: Recipe) -> Parts:
@@ -65,21 +70,19 @@ def _path_parts(graph: HeteroGraph, inputs: PathInputs, recipe: Recipe) -> Parts
         partial(make_hetero_encoder, schema, recipe),
         lambda generator: path_sampler(inputs, graph.target, recipe, generator),
         clean_views,
-        graph.nodes[graph.target].node_ids,
+        embedded_ids(graph, recipe),
     )
 
 
 def _relation_parts(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> Parts:
-    graph = with_features(graph, graph.nodes, recipe.data.structure)
     inputs = make_typed_inputs(graph, recipe, device)
-    is_all = recipe.data.target == ALL
     schema = schema_of(graph, graph.nodes)
     return Parts(
         schema,
         partial(make_hetero_encoder, schema, recipe),
         lambda generator: typed_sampler(inputs, recipe, generator),
         lambda: iter([TypedGraph(inputs.x, inputs.messages)]),
-        union_ids(graph) if is_all else graph.nodes[graph.target].node_ids,
+        embedded_ids(graph, recipe),
     )
 
 
@@ -89,6 +92,13 @@ def embed_parts(encoder: Any, parts: Parts) -> Array:
     total = sum(encoder(view) for view in parts.clean_views())
     array: Array = total.cpu().numpy()
     return array
+
+
+def embedded_ids(graph: HeteroGraph, recipe: Recipe) -> Array:
+    """Return what the rows of the embeddings are called."""
+    if recipe.data.target == ALL:
+        return union_ids(graph)
+    return graph.nodes[graph.target].node_ids
 
 
 def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:

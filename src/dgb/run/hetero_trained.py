@@ -10,7 +10,6 @@ import torch
 from dgb.data.graph import Array
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.metapaths import PathEncoder
 from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run.hetero_memory import refuse_too_large
@@ -42,9 +41,8 @@ class HeteroTrained:
 
     @torch.no_grad()
     def attention(self) -> dict[str, float]:
-        """Return how much each meta-path weighs in the embeddings; nothing where none does."""
-        is_over_union = self.recipe.hetero.encoder == "union"
-        if is_over_union or not isinstance(self.encoder, PathEncoder):
+        """Return how much each meta-path weighs in the embeddings, where they are weighed."""
+        if self.recipe.hetero.encoder != "metapaths":
             return {}
         _, beta = self.encoder.encode(next(self.parts.clean_views()))
         names = listed_names(self.recipe.hetero.metapaths)
@@ -59,9 +57,9 @@ def train_hetero(graph: HeteroGraph, recipe: Recipe, folder: Path | None = None)
     for_weights, for_masks = generators(recipe.train.seed, device)
     start = time.perf_counter()
     needed = refuse_too_large(graph, recipe)
-    if folder:
-        say(needed)
     parts = make_parts(graph, recipe, device, limit_gb(recipe, is_on_disk=False))
+    for line in (needed, *(f"note: {note}" for note in parts.notes)) if folder else ():
+        say(line)
     model = Bootstrap(parts.draw_encoder, recipe, for_weights).to(device)
     fit(model, parts.sampler(for_masks), recipe.train, for_masks, folder=folder)
     return HeteroTrained(model.encoder, parts, recipe, time.perf_counter() - start)

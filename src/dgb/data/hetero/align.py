@@ -128,6 +128,8 @@ def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGra
 
 
 def _with_structure(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
-    """Make the features of types that had none as the run made them."""
+    """Make the features of types that had none as the run made them, which it has told."""
     made = {name: columns.structure for name, columns in schema.types.items() if columns.structure}
-    return with_features(graph, made, next(iter(made.values()))) if made else graph
+    if not made:
+        return graph
+    return replace(with_features(graph, made, next(iter(made.values()))), notes=graph.notes)

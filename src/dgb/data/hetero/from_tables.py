@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import relation_matrix
+from dgb.data.graph import Features
 from dgb.data.hetero.graph import (
     HeteroGraph,
     NodeType,
@@ -28,6 +29,7 @@ from dgb.recipe import Data
 NodeTables = Mapping[str, Table]
 EdgeTables = Mapping[Triple, Table]
 Rows = dict[str, NodeRows]
+Columns = tuple[Features | None, Encoding | None]
 Encodings = Mapping[str, Encoding]  # by type
 
 _NODE_KEYS, _EDGE_KEYS = ("id", "label", "split"), ("weight",)
@@ -118,11 +120,14 @@ def _node_type(
         notes.append(f"nodes of type {kind} have no rows and are those that edges name")
         return make_node_type(id_array(ids))
     row = rows[kind]
-    if isinstance(form, Encoding):
-        x, encoding = encode_features(row.table, row.features, form, notes), form
-    else:
-        x, encoding = learn_features(row.table, row.features, form, notes)
+    x, encoding = _features(row, form, notes)
     return make_node_type(id_array(as_integers(ids) if row.table.text else ids), x, encoding)
+
+
+def _features(row: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
+    if isinstance(form, Encoding):
+        return encode_features(row.table, row.features, form, notes), form
+    return learn_features(row.table, row.features, form, notes)
 
 
 def _relation(

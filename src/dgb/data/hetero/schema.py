@@ -35,6 +35,11 @@ class Schema:
     relations: tuple[Triple, ...]
     edges_hash: str = ""  # of the graph, where vectors of its own nodes were learnt
 
+    @property
+    def columns(self) -> TypeColumns:
+        """The feature columns of the target type."""
+        return self.types[self.target]
+
     def encodings(self) -> dict[str, Encoding]:
         """Return how the columns of a table become features, of the types that have such."""
         return {k: t.encoding for k, t in self.types.items() if t.encoding and not t.structure}
