@@ -90,7 +90,7 @@ def write_table(path: Path, frame: pd.DataFrame) -> None:
 
 
 def shuffle_nodes(graph: HeteroGraph, name: str, order: np.ndarray) -> HeteroGraph:
-    """Return the graph with the nodes of one type, not the target, in another order or fewer."""
+    """Return the graph with the nodes of one type in another order; labels stay as they are."""
     nodes = graph.nodes[name]
     moved = make_node_type(nodes.node_ids[order], None if nodes.x is None else nodes.x[order])
     relations = []

@@ -276,9 +276,12 @@ def test_runs_are_looked_at_also_where_all_types_are_embedded(
         (["tune"], "several types of nodes"),
         (["evaluate", "--task", "links"], "--task links is for graphs of one node type"),
         (["train", "--engine", "ray"], "--engine ray is for graphs of one node type"),
+        (["train", "--set", "hetero.encoder=relations"], "goes over adj alone"),
+        (["train", "--set", "view1.types=venu.nfd=0.3"], "did you mean 'venue'"),
+        (["train", "--set", "hetero.metapaths=paper-venue"], "must lead from paper to paper"),
     ],
 )
-def test_what_is_for_one_type_of_nodes_says_so_and_leaves_nothing(
+def test_what_is_refused_is_told_and_leaves_nothing(
     words: list[str],
     message: str,
     folder: Path,

@@ -1,6 +1,5 @@
 """Encoders of heterogeneous graphs, against their formulas written out with dense matrices."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,15 @@ from torch import nn
 
 from dgb.cookbook import load_recipe
 from dgb.data.hetero.features import with_features
-from dgb.data.hetero.graph import HeteroGraph, NodeType, Relation
+from dgb.data.hetero.graph import HeteroGraph
+from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss
 from dgb.model.metapaths import PathEncoder
 from dgb.model.relations import RelationEncoder
 from dgb.recipe import Recipe
 from dgb.run.hetero_parts import embed_parts, make_parts
-from tests.hetero import make_library
+from tests.hetero import make_library, shuffle_nodes
 
 CPU = torch.device("cpu")
 PATHS = "hetero.metapaths=paper-author-paper,paper-venue-paper"
@@ -125,7 +125,7 @@ def test_the_order_of_nodes_does_not_matter(
     recipe = make_recipe(*sets)
     order = np.random.default_rng(2).permutation(library.nodes[moved].num_nodes)
     parts, permuted = (
-        make_parts(graph, recipe, CPU) for graph in (library, _permuted(library, moved, order))
+        make_parts(graph, recipe, CPU) for graph in (library, shuffle_nodes(library, moved, order))
     )
     encoder = parts.draw_encoder(torch.Generator().manual_seed(0))
     expected = embed_parts(encoder, parts)
@@ -133,15 +133,6 @@ def test_the_order_of_nodes_does_not_matter(
     np.testing.assert_allclose(embed_parts(encoder, permuted), expected, atol=1e-5)
 
 
-def _permuted(graph: HeteroGraph, moved: str, order: np.ndarray) -> HeteroGraph:
-    nodes, before = dict(graph.nodes), graph.nodes[moved]
-    x = None if before.x is None else before.x[order]
-    nodes[moved] = NodeType(before.node_ids[order], x)
-
-    def move(relation: Relation) -> Relation:
-        matrix = relation.matrix
-        matrix = matrix[order] if relation.source == moved else matrix
-        matrix = matrix[:, order] if relation.target == moved else matrix
-        return replace(relation, matrix=matrix)
-
-    return replace(graph, nodes=nodes, relations=tuple(map(move, graph.relations)))
+def test_an_encoder_over_relations_refuses_diff(library: HeteroGraph) -> None:
+    with pytest.raises(DGBError, match="--recipe relations"):
+        make_parts(library, make_recipe("hetero.encoder=relations"), CPU)

@@ -19,8 +19,10 @@ from dgb.model.hetero import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.trained import check_recipe
 from dgb.views.hetero.inputs import PathInputs, make_path_inputs, metapaths_of
+from dgb.views.hetero.rates import parse_typed_view
 from dgb.views.hetero.sampler import PathViews, path_sampler
 from dgb.views.hetero.typed import TypedGraph, make_typed_inputs, typed_sampler
+from dgb.views.inputs import needed_operators
 from dgb.views.sampler import Epoch
 from dgb.views.view import View
 
@@ -111,8 +113,10 @@ def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:
 
 
 def resolve(graph: HeteroGraph, recipe: Recipe) -> Recipe:
-    """Return the recipe with the meta-paths named that it leaves to be found."""
+    """Return the recipe with the meta-paths named that it leaves to be found, after checks."""
     check_hetero_recipe(recipe)
+    for view in (recipe.view1, recipe.view2):
+        parse_typed_view(view, graph.nodes)
     if recipe.hetero.encoder == "relations":
         return recipe
     names = ",".join(dict.fromkeys(path.name for path in metapaths_of(graph, recipe)))
@@ -131,6 +135,11 @@ def check_hetero_recipe(recipe: Recipe) -> None:
         raise DGBError(
             "meta-paths embed one type; name it with data.target, or take --recipe relations, "
             "which embeds all types together"
+        )
+    if is_over_relations and needed_operators(recipe) != {"adj"}:
+        raise DGBError(
+            "an encoder over relations goes over adj alone: take --recipe relations, or set "
+            "view1.augment, view2.augment and embed.operator to end in adj"
         )
     if is_over_relations and recipe.train.batch_size:
         raise DGBError("train.batch_size needs hetero.encoder=metapaths with encoder.layers=1")

@@ -139,6 +139,18 @@ def test_a_meta_path_is_read_by_types_relations_or_letters(library: HeteroGraph)
     assert parse_metapath(letters, "pap").name == "p-a-p"
 
 
+def test_names_with_hyphens_are_read_as_they_are_written(library: HeteroGraph) -> None:
+    nodes = {"my-paper": library.nodes["paper"], "field-of-study": library.nodes["venue"]}
+    edges = library.relations[1].matrix
+    relations = [
+        make_relation("field-of-study", name, "my-paper", edges) for name in ("is-of", "of")
+    ]
+    graph = make_hetero_graph("hyphens", nodes, relations, "my-paper")
+    found = find_metapaths(graph, 2)
+    assert "my-paper-is-of-field-of-study-of-my-paper" in [path.name for path in found]
+    assert [parse_metapath(graph, path.name) for path in found] == list(found)
+
+
 def test_two_relations_between_the_same_types_are_told_apart() -> None:
     buys, sees = np.eye(3, dtype=np.float32), np.ones((3, 3), np.float32)
     nodes = {"user": make_node_type(np.arange(3)), "item": make_node_type(np.arange(3))}

@@ -156,8 +156,3 @@ def test_rates_of_single_types_go_before_those_of_the_view() -> None:
 def test_wrong_rates_are_refused(types: str, problem: str) -> None:
     with pytest.raises(DGBError, match=problem):
         parse_typed_view(View(types=types), TYPES)
-
-
-def test_an_encoder_over_relations_refuses_diff(library: HeteroGraph) -> None:
-    with pytest.raises(DGBError, match="--recipe relations"):
-        make_typed_inputs(library, make_recipe(), CPU)

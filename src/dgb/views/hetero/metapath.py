@@ -100,13 +100,21 @@ def parse_metapath(graph: HeteroGraph, name: str) -> MetaPath:
 
 
 def _words(graph: HeteroGraph, name: str) -> list[str]:
-    words = [word.strip() for word in name.split("-")]
-    if len(words) == 1 and all(letter in graph.nodes for letter in name):
-        words = list(name)
+    pieces = [piece.strip() for piece in name.split("-")]
+    if len(pieces) == 1 and all(letter in graph.nodes for letter in name):
+        return list(name)
     known = [*graph.nodes, *(relation.name for relation in graph.relations)]
-    for word in words:
-        if word not in known:
-            raise unknown_name(f"type in the meta-path {name!r}:", word, known)
+    words: list[str] = []
+    while pieces:
+        # Names may have hyphens of their own: the longest that fits is meant.
+        starts = ["-".join(pieces[:size]) for size in range(len(pieces), 0, -1)]
+        word = next((start for start in starts if start in known), None)
+        if word is None:
+            raise unknown_name(
+                f"type in the meta-path {name!r}:", pieces[0], list(dict.fromkeys(known))
+            )
+        words.append(word)
+        pieces = pieces[word.count("-") + 1 :]
     return words
 
 

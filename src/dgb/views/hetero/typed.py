@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import torch
 
 from dgb.data.hetero.graph import HeteroGraph
-from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.views.augment import Features, augment
 from dgb.views.hetero.chain import Link
 from dgb.views.hetero.rates import parse_typed_view
 from dgb.views.hetero.weights import Factor, weighted
-from dgb.views.inputs import needed_operators, normalised, to_features
+from dgb.views.inputs import normalised, to_features
 from dgb.views.sampler import Epoch
 from dgb.views.sparse import SparseMatrix, Tick, idle, sparse_matrix
 
@@ -71,11 +70,6 @@ def message_ends(source: str, target: str) -> list[tuple[str, str]]:
 
 def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedInputs:
     """Normalise the features of all types, and every relation by the degrees at its ends."""
-    if needed_operators(recipe) != {"adj"}:
-        raise DGBError(
-            "an encoder over relations goes over adj alone: take --recipe relations, or set "
-            "view1.augment, view2.augment and embed.operator to end in adj"
-        )
     x = {
         name: to_features(normalised(nodes.x, recipe.data)).to(device)
         for name, nodes in graph.nodes.items()
