@@ -133,6 +133,15 @@ def test_new_papers_without_labels_are_read_by_the_scales_of_the_run(
     embedded(runs[recipe], new, tmp_path / "unseen.parquet")
 
 
+def test_a_column_of_labels_that_the_run_was_told_of_may_be_missing(
+    library: HeteroGraph, folder: Path, tmp_path: Path
+) -> None:
+    run = train(folder, tmp_path / "run", "--label", "label")
+    bare = write_library(tmp_path / "bare", library, has_labels=False)
+    _, z = embedded(run, bare, tmp_path / "z.parquet")
+    np.testing.assert_allclose(z, vectors(run / "embeddings.parquet")[1], atol=1e-5)
+
+
 def test_what_another_graph_lacks_is_told(
     runs: dict[str, Path], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
