@@ -11,7 +11,8 @@ from dgb.data.graph import Array
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views import pattern
-from dgb.views.diffusion import Diffusion, chebyshev_coefficients, ppr_coefficients
+from dgb.views.coefficients import chebyshev_coefficients, ppr_coefficients
+from dgb.views.diffusion import Diffusion
 from dgb.views.operators import make_diff, theta
 from dgb.views.product import product
 

@@ -8,7 +8,8 @@ from dgb.data.look.hetero_check import check_hetero, hetero_trouble
 from dgb.readable import readable
 from dgb.recipe import Hetero
 from dgb.views.hetero.density import measure_density
-from dgb.views.hetero.metapath import MOST, MetaPath, find_metapaths
+from dgb.views.hetero.metapath import MetaPath, find_metapaths
+from dgb.views.hetero.named_paths import MOST
 
 _WIDTH = 24  # of the first column
 

@@ -11,15 +11,13 @@ from dgb.data.graph import Array
 from dgb.data.parts import row_parts
 from dgb.progress import progress_bar
 from dgb.recipe import Diffusion as DiffusionRecipe
-from dgb.views.diffusion import (
-    Diffusion,
-    Transition,
+from dgb.views.coefficients import (
     chebyshev_coefficients,
     check_theta,
     heat_coefficients,
     ppr_coefficients,
-    transition,
 )
+from dgb.views.diffusion import Diffusion, Transition, transition
 from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.sparsify import sparsify

@@ -12,7 +12,8 @@ from dgb.errors import DGBError
 from dgb.recipe import Diffusion
 from dgb.views.hetero.chain import Chain, make_chains
 from dgb.views.hetero.density import materialise, measure_density
-from dgb.views.hetero.metapath import choose_metapaths, find_metapaths, parse_metapath
+from dgb.views.hetero.metapath import find_metapaths
+from dgb.views.hetero.named_paths import choose_metapaths, parse_metapath
 from dgb.views.hetero.operators import make_path_operators
 from dgb.views.operators import make_adj, make_diff
 from tests.hetero import make_library

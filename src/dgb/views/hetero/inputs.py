@@ -11,7 +11,8 @@ from dgb.settings import listed_names
 from dgb.views.augment import Features
 from dgb.views.hetero.chain import Chain, make_chains
 from dgb.views.hetero.density import materialise
-from dgb.views.hetero.metapath import MetaPath, choose_metapaths
+from dgb.views.hetero.metapath import MetaPath
+from dgb.views.hetero.named_paths import choose_metapaths
 from dgb.views.hetero.operators import make_path_operators
 from dgb.views.hetero.union import Union
 from dgb.views.inputs import needed_operators, normalised, to_features
