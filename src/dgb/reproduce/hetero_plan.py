@@ -16,6 +16,8 @@ ROWS = {
     "dgb": "DGB",
     "dgb-named": "DGB, meta-paths of HeCo",
     "union": "DGB on the union of meta-paths",
+    "counts": "DGB, weights are path counts",
+    "union-counts": "DGB on the union, weights are path counts",
     "relations": "DGB over relations",
     "random": "untrained encoder",
     "raw": "raw features",
@@ -54,6 +56,9 @@ def hetero_cells(dataset: str) -> list[Measurement]:
     recipes = {
         "dgb": recipe,
         "union": load_recipe("hetero", ["hetero.encoder=union"]),
+        "counts": load_recipe("hetero", ["hetero.weights=counts"]),
+        # As if papers had plain edges to papers: the graph that homogeneous DGB is given.
+        "union-counts": load_recipe("hetero", ["hetero.encoder=union", "hetero.weights=counts"]),
         "relations": load_recipe("relations"),
         "random": load_recipe("hetero", ["train.epochs=0"]),
         # Features have no other settings: none of training can make a result of theirs old.
