@@ -11,22 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from dgb.errors import DGBError
-from dgb.recipe import Data, Hetero, Recipe
+from dgb.recipe import ALL_TYPES, Data, Hetero, Recipe
 from dgb.settings import make_section, unknown_name
 
 # What does not change the result of a run, only picks one of its repetitions, or says which graph
 # is read and how: the graph has a hash of its own.
 NOT_IN_HASH = {
     "train": ("seed", "device", "threads", "checkpoint_every", "columns", "keep", "memory_gb"),
-    "data": tuple(f.name for f in fields(Data) if f.name != "normalise"),
+    "data": tuple(f.name for f in fields(Data) if f.name not in ("normalise", "structure")),
 }
 # Settings that came later, and what they were before: results of then keep their hash.
 _TYPED = {"way_drop_rate": 0.0, "types": ""}
 LATER: dict[str, dict[str, Any]] = {
+    "data": {"structure": "walk"},
     "train": {"bf16": False},
     "view1": _TYPED,
     "view2": _TYPED,
-    "hetero": asdict(Hetero()),
+    "hetero": asdict(Hetero()) | {"embeds_all": False},
 }
 
 
@@ -85,6 +86,8 @@ def to_toml(recipe: Recipe) -> str:
 def recipe_hash(recipe: Recipe) -> str:
     """Return a short hash of all settings that change a result, seed left out."""
     values = plain(recipe)
+    # Which type is embedded is the graph's own matter, but not that all are.
+    values["hetero"]["embeds_all"] = recipe.data.target == ALL_TYPES
     for section, keys in NOT_IN_HASH.items():
         values[section] = {k: v for k, v in values[section].items() if k not in keys}
     for section, later in LATER.items():

@@ -9,6 +9,7 @@ from dgb.settings import setting
 
 TEXT_FORMS = ("auto", "category", "words", "drop")
 STRUCTURES = ("walk", "ppr", "degree")
+ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 

@@ -109,6 +109,8 @@ def test_a_graph_without_labels_is_embedded_and_not_scored(
         ("hetero", "embed.smooth=0.2", r"embed\.smooth"),
         ("hetero", "embed.features=true", r"embed\.features"),
         ("relations", "train.batch_size=32,encoder.layers=1", r"hetero\.encoder=metapaths"),
+        ("relations", "hetero.metapaths=paper-author-paper", r"hetero\.encoder=metapaths"),
+        ("relations", "view1.way_drop_rate=0.5", "views over meta-paths"),
         ("relations", "view2.augment=nd+diff", "--recipe relations"),
         ("hetero", "hetero.metapaths=paper-paper-paper-venue", "must lead from paper to paper"),
     ],
@@ -138,3 +140,7 @@ def test_results_of_other_graphs_have_other_hashes(library: HeteroGraph) -> None
     assert len(prints) == 4
     one, other = (make_recipe("hetero", f"hetero.weights={w}") for w in ("counts", "walk"))
     assert recipe_hash(one) != recipe_hash(other)
+    sets = ("data.structure=walk", "data.structure=degree", "data.target=all", "data.target=paper")
+    hashes = [recipe_hash(make_recipe("relations", setting)) for setting in sets]
+    # Walk is the default, and which type is embedded shows in the hash of the graph.
+    assert hashes[0] == hashes[3] and len(set(hashes)) == 3

@@ -7,19 +7,19 @@ from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.look.hetero_check import check_hetero, hetero_trouble
 from dgb.readable import readable
 from dgb.recipe import Hetero
-from dgb.views.hetero.density import measure_density
+from dgb.settings import listed_names
+from dgb.views.hetero.density import measure_densities
 from dgb.views.hetero.metapath import MetaPath, find_metapaths
-from dgb.views.hetero.named_paths import MOST
+from dgb.views.hetero.named_paths import MOST, parse_metapath
 
 _WIDTH = 24  # of the first column
 
 
-def check_hetero_lines(graph: HeteroGraph) -> list[str]:
+def check_hetero_lines(graph: HeteroGraph, recipe: Hetero) -> list[str]:
     """Return what a heterogeneous graph counts, what was done in reading it, and trouble."""
     counts = check_hetero(graph)
     tables = [_table(kind, counts[f"{kind}s"]) for kind in ("type", "relation")]
-    paths = find_metapaths(graph, Hetero().max_length)[:MOST]
-    tables += [_table("meta-path", path_counts(graph, paths))] if paths else []
+    tables += [_paths(graph, recipe)]
     plain = {name: value for name, value in counts.items() if name not in ("types", "relations")}
     return [
         *count_lines(plain),
@@ -28,18 +28,24 @@ def check_hetero_lines(graph: HeteroGraph) -> list[str]:
     ]
 
 
-def path_counts(graph: HeteroGraph, paths: Iterable[MetaPath]) -> dict[str, dict[str, Any]]:
-    """Return for every meta-path how many nodes a node reaches, and the share of all pairs."""
-    found = {path.name: measure_density(graph, path) for path in paths}
-    return {
-        name: {"reached": f"{density.mean:,.1f}", "density": f"{density.share:.2%}"}
-        for name, density in found.items()
-    }
+def _paths(graph: HeteroGraph, recipe: Hetero) -> list[str]:
+    names = listed_names(recipe.metapaths)
+    if names:
+        return path_lines(graph, [parse_metapath(graph, name) for name in names])
+    paths = find_metapaths(graph, recipe.max_length, MOST)
+    if not paths:
+        return [f"meta-paths of at most {recipe.max_length} steps: none"]
+    more = [f"and more: name some, or lower hetero.max_length={recipe.max_length}"]
+    return [*path_lines(graph, paths[:MOST]), *(more if len(paths) > MOST else [])]
 
 
 def path_lines(graph: HeteroGraph, paths: Iterable[MetaPath]) -> list[str]:
-    """Return the meta-paths of a run as a table."""
-    return _table("meta-path", path_counts(graph, paths))
+    """Return how many nodes a node reaches over every meta-path, and the share of all pairs."""
+    counts = {
+        name: {"reached": f"{density.mean:,.1f}", "density": f"{density.share:.2%}"}
+        for name, density in measure_densities(graph, paths).items()
+    }
+    return _table("meta-path", counts)
 
 
 def count_lines(counts: dict[str, Any]) -> list[str]:

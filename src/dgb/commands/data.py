@@ -1,6 +1,7 @@
 """The verbs that look: at data, at recipes, at the machine."""
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dgb.data.look.trouble import trouble
 from dgb.data.public.sources import cache_folder
 from dgb.data.reading import read_graph, read_hetero
 from dgb.readable import setting_lines
-from dgb.recipe import Data
+from dgb.recipe import Recipe
 from dgb.settings import make_section
 
 
@@ -34,14 +35,15 @@ def data(options: Namespace) -> None:
     elif options.action == "make":
         _make(options)
     else:
-        asked = data_of(options, load_recipe("default", options.set).data)
-        print("\n".join(_checked(asked, data_options(options))))
+        recipe = load_recipe("default", options.set)
+        recipe = replace(recipe, data=data_of(options, recipe.data))
+        print("\n".join(_checked(recipe, data_options(options))))
 
 
-def _checked(asked: Data, options: dict[str, Any]) -> list[str]:
-    if is_hetero(asked.graph):
-        return check_hetero_lines(read_hetero(asked, **options))
-    return check_lines(read_graph(asked, **options))
+def _checked(recipe: Recipe, options: dict[str, Any]) -> list[str]:
+    if is_hetero(recipe.data.graph):
+        return check_hetero_lines(read_hetero(recipe.data, **options), recipe.hetero)
+    return check_lines(read_graph(recipe.data, **options))
 
 
 def _make(options: Namespace) -> None:

@@ -24,13 +24,14 @@ def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, fold
     from dgb.evaluate.hetero_scores import why_not_scored_by_split
     from dgb.run.hetero import score_hetero_training
     from dgb.run.hetero_parts import resolve
-    from dgb.run.repeat import FILE, repeat
+    from dgb.run.repeat import FILE, repeat, seeds_of
     from dgb.run.split_table import split_table
 
     if options.task == "links":
         raise DGBError("--task links is for graphs of one node type; leave it out")
-    if reason := why_not_scored_by_split(graph, recipe.train.seed):
-        raise DGBError(f"nothing to evaluate against: {reason}")
+    for seed in seeds_of(recipe, options.runs):
+        if reason := why_not_scored_by_split(graph, seed):
+            raise DGBError(f"nothing to evaluate against: {reason}")
     recipe = resolve(graph, recipe)
     print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     lines = repeat(graph, recipe, options.runs, folder / FILE, score_hetero_training)

@@ -22,8 +22,8 @@ from dgb.recipe import Data, Recipe
 def recipe_of(options: Namespace) -> Recipe:
     """Return the recipe asked for, else the one named like the graph, else that of its kind."""
     name = dataset_name(options.graph) or Path(options.graph).stem
-    usual = "hetero" if is_hetero(options.graph) else "default"
-    named = name if name in recipe_names() else usual
+    is_typed = is_hetero(options.graph)
+    named = "hetero" if is_typed else name if name in recipe_names() else "default"
     seed = [] if options.seed is None else [f"train.seed={options.seed}"]
     recipe = load_recipe(options.recipe or named, [*options.set, *seed])
     return replace(recipe, data=data_of(options, recipe.data))

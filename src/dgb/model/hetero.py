@@ -4,10 +4,9 @@ import torch
 from torch import nn
 
 from dgb.data.hetero.schema import Schema
-from dgb.data.hetero.target import ALL
 from dgb.model.metapaths import PathEncoder
 from dgb.model.relations import RelationEncoder
-from dgb.recipe import Recipe
+from dgb.recipe import ALL_TYPES, Recipe
 from dgb.settings import listed_names
 from dgb.views.hetero.typed import message_ends
 
@@ -19,7 +18,7 @@ def make_hetero_encoder(schema: Schema, recipe: Recipe, generator: torch.Generat
         ends = [
             end for source, _, target in schema.relations for end in message_ends(source, target)
         ]
-        embedded = tuple(widths) if recipe.data.target == ALL else (schema.target,)
+        embedded = tuple(widths) if recipe.data.target == ALL_TYPES else (schema.target,)
         return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
     is_union = recipe.hetero.encoder == "union"
     count = 1 if is_union else len(listed_names(recipe.hetero.metapaths))

@@ -10,10 +10,9 @@ import torch
 from dgb.data.graph import Array, Graph
 from dgb.data.hetero.features import union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.target import ALL
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.progress import say
-from dgb.recipe import Recipe
+from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
 from dgb.run.hetero_parts import target_rows
 from dgb.run.hetero_trained import HeteroTrained, train_hetero
@@ -76,7 +75,7 @@ def score_systems(trained: HeteroTrained, z: Array, graph: HeteroGraph) -> dict[
 
 
 def _write_map(graph: HeteroGraph, recipe: Recipe, z: Array, folder: Path) -> None:
-    if recipe.data.target == ALL:
+    if recipe.data.target == ALL_TYPES:
         write_map(folder, _typed_graph(graph), z, None, None)
         return
     split = graph.splits[0] if graph.splits else None

@@ -4,7 +4,7 @@ from scipy import sparse
 
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.recipe import Recipe
+from dgb.recipe import LEARNT, Recipe
 from dgb.run.memory import ENTRY, FLOAT, GB, limit_gb, numbers_a_row
 from dgb.settings import listed_names
 from dgb.views.inputs import has_row_batches
@@ -30,10 +30,19 @@ def estimate_hetero(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
         "relations": 3 * ENTRY * sum(relation.matrix.nnz for relation in graph.relations),
         "features": sum(_features(graph, name) for name in types),
         "views": 2 * sum(_view(graph, name, paths, is_batched=is_batched) for name in types),
+        "made features": _made(graph, types, recipe),
         "a step": rows * (encoders + numbers_a_row(recipe)) * FLOAT,
         "a hop": 2 * largest * recipe.encoder.width * FLOAT,
     }
     return {name: size / GB for name, size in parts.items()}
+
+
+def _made(graph: HeteroGraph, types: tuple[str, ...], recipe: Recipe) -> float:
+    """Count the rows of all nodes, and the edges of all types, that features are made of."""
+    is_needed = any(graph.nodes[name].x is None for name in types)
+    if not is_needed or recipe.data.structure == LEARNT:
+        return 0.0
+    return 3 * graph.num_nodes * STRUCTURAL * FLOAT + 4.0 * ENTRY * graph.num_edges
 
 
 def _features(graph: HeteroGraph, name: str) -> float:

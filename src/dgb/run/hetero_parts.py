@@ -12,11 +12,10 @@ from dgb.data.graph import Array
 from dgb.data.hetero.features import union_ids, with_features
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.schema import Schema, schema_of
-from dgb.data.hetero.target import ALL
 from dgb.errors import DGBError
 from dgb.model.bootstrap import MakeEncoder
 from dgb.model.hetero import make_hetero_encoder
-from dgb.recipe import Recipe
+from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.trained import check_recipe
 from dgb.views.hetero.inputs import PathInputs, make_path_inputs, metapaths_of
 from dgb.views.hetero.rates import parse_typed_view
@@ -98,14 +97,14 @@ def embed_parts(encoder: Any, parts: Parts) -> Array:
 
 def embedded_ids(graph: HeteroGraph, recipe: Recipe) -> Array:
     """Return what the rows of the embeddings are called."""
-    if recipe.data.target == ALL:
+    if recipe.data.target == ALL_TYPES:
         return union_ids(graph)
     return graph.nodes[graph.target].node_ids
 
 
 def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:
     """Return the rows of the target type among those that are embedded."""
-    if recipe.data.target != ALL:
+    if recipe.data.target != ALL_TYPES:
         return z
     names = list(graph.nodes)
     start = sum(graph.nodes[name].num_nodes for name in names[: names.index(graph.target)])
@@ -115,9 +114,10 @@ def target_rows(graph: HeteroGraph, z: Array, recipe: Recipe) -> Array:
 def resolve(graph: HeteroGraph, recipe: Recipe) -> Recipe:
     """Return the recipe with the meta-paths named that it leaves to be found, after checks."""
     check_hetero_recipe(recipe)
+    is_over_relations = recipe.hetero.encoder == "relations"
     for view in (recipe.view1, recipe.view2):
-        parse_typed_view(view, graph.nodes)
-    if recipe.hetero.encoder == "relations":
+        parse_typed_view(view, graph.nodes, None if is_over_relations else graph.target)
+    if is_over_relations:
         return recipe
     names = ",".join(dict.fromkeys(path.name for path in metapaths_of(graph, recipe)))
     return replace(recipe, hetero=replace(recipe.hetero, metapaths=names))
@@ -131,7 +131,7 @@ def check_hetero_recipe(recipe: Recipe) -> None:
         raise DGBError(
             "embed.smooth and embed.features are for graphs of one node type; unset them"
         )
-    if recipe.data.target == ALL and not is_over_relations:
+    if recipe.data.target == ALL_TYPES and not is_over_relations:
         raise DGBError(
             "meta-paths embed one type; name it with data.target, or take --recipe relations, "
             "which embeds all types together"
@@ -140,6 +140,10 @@ def check_hetero_recipe(recipe: Recipe) -> None:
         raise DGBError(
             "an encoder over relations goes over adj alone: take --recipe relations, or set "
             "view1.augment, view2.augment and embed.operator to end in adj"
+        )
+    if is_over_relations and (recipe.hetero.metapaths or recipe.hetero.materialise):
+        raise DGBError(
+            "hetero.metapaths and hetero.materialise go with hetero.encoder=metapaths or union"
         )
     if is_over_relations and recipe.train.batch_size:
         raise DGBError("train.batch_size needs hetero.encoder=metapaths with encoder.layers=1")

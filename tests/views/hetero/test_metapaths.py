@@ -1,5 +1,6 @@
 """Meta-paths: found, parsed, and multiplied out against dense products."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,12 @@ from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph, make_node_type
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion
 from dgb.views.hetero.chain import Chain, make_chains
-from dgb.views.hetero.density import materialise, measure_density
+from dgb.views.hetero.density import (
+    ENTRY,
+    materialise,
+    measure_density,
+    refuse_too_dense,
+)
 from dgb.views.hetero.metapath import find_metapaths
 from dgb.views.hetero.named_paths import choose_metapaths, parse_metapath
 from dgb.views.hetero.operators import make_path_operators
@@ -76,7 +82,7 @@ def test_adj_and_diff_are_those_of_the_multiplied_out_graph(
     recipe = Diffusion(kernel=kernel, error=1e-5)
     path = parse_metapath(library, name)
     operators = make_path_operators(chain_of(library, name, weights), recipe, {"adj", "diff"})
-    graph = materialise(library, path, weights, limit_gb=None)
+    graph = materialise(library, path, weights)
     eye = torch.eye(graph.shape[0])
     for operator, expected in (
         (operators["adj"], make_adj(graph)),
@@ -111,13 +117,13 @@ def test_degrees_of_a_chain_follow_the_nodes_that_are_kept(library: HeteroGraph)
 
 
 def test_all_ways_are_found_once_the_short_ones_first(library: HeteroGraph) -> None:
-    assert [path.name for path in find_metapaths(library, 2)] == [
+    assert [path.name for path in find_metapaths(library, 2, 99)] == [
         "paper-paper",
         "paper-author-paper",
         "paper-venue-paper",
         "paper-paper-paper",
     ]
-    found = find_metapaths(library, 4)
+    found = find_metapaths(library, 4, 99)
     steps = {path.steps for path in found}
     assert len(steps) == len(found)
     assert not any(path.mirrored in steps for path in found if not path.is_symmetric)
@@ -147,7 +153,7 @@ def test_names_with_hyphens_are_read_as_they_are_written(library: HeteroGraph) -
         make_relation("field-of-study", name, "my-paper", edges) for name in ("is-of", "of")
     ]
     graph = make_hetero_graph("hyphens", nodes, relations, "my-paper")
-    found = find_metapaths(graph, 2)
+    found = find_metapaths(graph, 2, 99)
     assert "my-paper-is-of-field-of-study-of-my-paper" in [path.name for path in found]
     assert [parse_metapath(graph, path.name) for path in found] == list(found)
 
@@ -160,7 +166,7 @@ def test_two_relations_between_the_same_types_are_told_apart() -> None:
         for name, matrix in (("buys", buys), ("sees", sees))
     ]
     shop = make_hetero_graph("shop", nodes, relations, "user")
-    names = [path.name for path in find_metapaths(shop, 2)]
+    names = [path.name for path in find_metapaths(shop, 2, 99)]
     assert names == [
         "user-buys-item-buys-user",
         "user-buys-item-sees-user",
@@ -215,7 +221,43 @@ def test_density_of_many_nodes_is_estimated_from_a_sample() -> None:
     assert abs(density.mean - exact) < 4 * density.error
 
 
-def test_a_graph_that_does_not_fit_is_not_multiplied_out(library: HeteroGraph) -> None:
-    path = parse_metapath(library, "paper-author-paper")
+def test_graphs_that_do_not_fit_together_are_not_multiplied_out(library: HeteroGraph) -> None:
+    paths = find_metapaths(library, 2, 99)
+    sizes = [measure_density(library, path).pairs * ENTRY / 1e9 for path in paths]
+    limit = max(sizes) * 1.1  # each alone would fit
+    for path in paths:
+        refuse_too_dense(library, [path], limit)
     with pytest.raises(DGBError, match=r"hetero\.materialise=false"):
-        materialise(library, path, "counts", limit_gb=1e-6)
+        refuse_too_dense(library, paths, limit)
+
+
+def named_like_types() -> HeteroGraph:
+    """Return a graph with a relation that is called like one of its types."""
+    nodes = {name: make_node_type(np.arange(2)) for name in ("p", "x", "a")}
+    ends = (("p", "x", "a"), ("p", "y", "a"), ("p", "to", "x"), ("x", "to", "a"))
+    edges = sparse.csr_array(np.eye(2, dtype=np.float32))
+    return make_hetero_graph("odd", nodes, [make_relation(*e, edges) for e in ends], "p")
+
+
+def test_found_paths_keep_their_steps_when_they_are_read_by_name(library: HeteroGraph) -> None:
+    for path in find_metapaths(library, 4, 99):
+        assert parse_metapath(library, path.name) == path
+
+
+def test_a_name_that_can_be_read_in_two_ways_is_refused() -> None:
+    odd = named_like_types()
+    with pytest.raises(DGBError, match="can be read in 2 ways"):
+        parse_metapath(odd, "p-x-a-y-p")
+    assert len(parse_metapath(odd, "p-y-a-y-p").steps) == 2
+    with pytest.raises(DGBError, match="called like a type"):
+        choose_metapaths(odd, (), 4)
+
+
+def test_the_search_ends_where_there_are_too_many(library: HeteroGraph) -> None:
+    assert len(find_metapaths(library, 8, 5)) == 6
+
+
+def test_a_relation_without_edges_makes_no_meta_path(library: HeteroGraph) -> None:
+    prints = make_relation("venue", "prints", "paper", sparse.csr_array((6, 36)))
+    bare = replace(library, relations=(library.relations[0], prints))
+    assert [path.name for path in find_metapaths(bare, 2, 99)] == ["paper-author-paper"]

@@ -50,10 +50,10 @@ def union_graph(graph: HeteroGraph) -> Any:
 def union_ids(graph: HeteroGraph) -> Array:
     """Return the ids of all nodes as text, each with its type before it: ids are per type."""
     parts = [
-        [f"{name}:{node_id}" for node_id in nodes.node_ids.tolist()]
+        np.char.add(f"{name}:", nodes.node_ids.astype(np.str_))
         for name, nodes in graph.nodes.items()
     ]
-    return np.array([name for part in parts for name in part], dtype=object)
+    return np.concatenate(parts).astype(object)
 
 
 def _learnt(graph: HeteroGraph, types: list[str]) -> dict[str, Any]:

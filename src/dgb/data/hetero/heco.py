@@ -19,9 +19,10 @@ from dgb.data.hetero.graph import (
 from dgb.data.hetero.label_files import label_array, split_files
 from dgb.data.hetero.pair_file import read_pairs
 from dgb.data.hetero.reverse import without_reverse
-from dgb.data.hetero.target import ALL, choose_target, target_unclear, with_target
+from dgb.data.hetero.target import choose_target, target_unclear, with_target
 from dgb.errors import DGBError
 from dgb.readable import some
+from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
 
 Pairs = dict[str, Array]  # [2, edges] by the two letters of the file
@@ -112,7 +113,7 @@ def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
 def _labelled(
     asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
 ) -> str:
-    if asked not in ("", ALL, *counts):
+    if asked not in ("", ALL_TYPES, *counts):
         raise unknown_name("node type", asked, list(counts))
     if asked and labels is None:
         return choose_target(asked, counts, (), x)

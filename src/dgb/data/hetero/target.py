@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable
 
 from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph
 from dgb.errors import DGBError
+from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
-
-ALL = "all"  # types, as data.target; labels and splits are still of one
 
 
 def choose_target(
@@ -17,12 +16,12 @@ def choose_target(
     Where all are asked for, the first of those that may be meant.
     """
     known = list(types)
-    if asked not in ("", ALL, *known):
+    if asked not in ("", ALL_TYPES, *known):
         raise unknown_name("node type", asked, known)
     if asked in known:
         return asked
     meant = list(labelled or featured)
-    if asked == ALL:
+    if asked == ALL_TYPES:
         return [*meant, *known][0]
     if len(meant) == 1:
         return meant[0]
@@ -42,7 +41,7 @@ def target_unclear(reason: str, types: Iterable[str]) -> DGBError:
 
 def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
     """Return the graph with another type to embed, whose labels are then not known."""
-    if target in ("", ALL, graph.target):
+    if target in ("", ALL_TYPES, graph.target):
         return graph
     if target not in graph.nodes:
         raise unknown_name("node type", target, list(graph.nodes))

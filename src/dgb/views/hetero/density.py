@@ -1,6 +1,6 @@
 """How dense the graph of a meta-path is, by a sample of its rows, and the graph itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from dgb.progress import progress_bar
 from dgb.views.hetero.metapath import MetaPath, Step
 from dgb.views.hetero.weights import factor_of, weighted
 
+Factors = dict[Step, Any]  # relations in the direction of a step, as bits
 SAMPLE, BLOCK = 256, 32  # rows that a density is measured on, and rows made at a time
 ENTRY = 24  # bytes of a non-zero: place and weight, twice while it is normalised
 
@@ -37,28 +38,51 @@ class Density:
         return self.mean * self.num_nodes
 
 
-def measure_density(graph: HeteroGraph, path: MetaPath, seed: int = 0) -> Density:
-    """Count what the nodes reach over a meta-path, or of many nodes a sample."""
+def measure_densities(graph: HeteroGraph, paths: Iterable[MetaPath]) -> dict[str, Density]:
+    """Return the density of every meta-path by its name."""
+    factors: Factors = {}
+    return {path.name: measure_density(graph, path, factors) for path in paths}
+
+
+def measure_density(
+    graph: HeteroGraph, path: MetaPath, factors: Factors | None = None, seed: int = 0
+) -> Density:
+    """Count what the nodes reach over a meta-path, or of many nodes a sample.
+
+    `factors` keeps relations in the form that is needed, for other meta-paths.
+    """
+    factors = {} if factors is None else factors
     num_nodes = graph.nodes[graph.target].num_nodes
     rows = np.arange(num_nodes)
     if num_nodes > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(num_nodes, SAMPLE, replace=False))
-    counts = np.concatenate([np.diff(block.indptr) for block in _reached(graph, path, rows)])
+    counts = np.concatenate(
+        [np.diff(block.indptr) for block in _reached(graph, path, rows, factors)]
+    )
     is_sample = len(rows) < num_nodes
     error = float(counts.std(ddof=1)) / len(rows) ** 0.5 if is_sample else 0.0
     return Density(float(counts.mean()), error, num_nodes)
 
 
-def materialise(graph: HeteroGraph, path: MetaPath, weights: str, limit_gb: float | None) -> Any:
-    """Multiply a meta-path out into a CSR matrix, unless it would not fit into memory."""
-    density = measure_density(graph, path)
-    size = (density.mean + 3 * density.error) * density.num_nodes * ENTRY / 1e9
-    if limit_gb is not None and size > limit_gb:
+def refuse_too_dense(graph: HeteroGraph, paths: Iterable[MetaPath], limit_gb: float | None) -> None:
+    """Refuse to multiply out meta-paths that together do not fit into memory."""
+    densities = measure_densities(graph, paths)
+    sizes = {
+        name: (found.mean + 3 * found.error) * found.num_nodes * ENTRY / 1e9
+        for name, found in densities.items()
+    }
+    total = sum(sizes.values())
+    if limit_gb is not None and total > limit_gb:
+        name = max(sizes, key=lambda name: sizes[name])
         raise DGBError(
-            f"{path.name} joins about {density.pairs:,.0f} pairs of nodes, which take "
-            f"{size:.1f} GB of the {limit_gb:.1f} there are; set hetero.materialise=false, "
-            "which never builds this matrix"
+            f"multiplied out, the meta-paths take {total:.1f} GB of the {limit_gb:.1f} there are; "
+            f"{name} alone joins about {densities[name].pairs:,.0f} pairs of nodes; set "
+            "hetero.materialise=false, which never builds these matrices"
         )
+
+
+def materialise(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
+    """Multiply a meta-path out into a CSR matrix."""
     matrix = _product(graph, path, weights)
     return matrix if path.is_symmetric else sparse.csr_array((matrix + matrix.T) / 2)
 
@@ -79,14 +103,13 @@ def _product(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
     return sparse.vstack(blocks, format="csr")
 
 
-def _reached(graph: HeteroGraph, path: MetaPath, rows: Array) -> Iterator[Any]:
+def _reached(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) -> Iterator[Any]:
     """Yield for some rows at a time which nodes they reach, either way of the meta-path."""
     ways = [path.steps] if path.is_symmetric else [path.steps, path.mirrored]
-    factors = {
-        step: _oriented(graph.relations[step.relation].matrix.astype(bool), step)
-        for way in ways
-        for step in way
-    }
+    for step in (step for way in ways for step in way):
+        if step not in factors:
+            relation = graph.relations[step.relation].matrix
+            factors[step] = _oriented(relation.astype(bool), step)
     for start in range(0, len(rows), BLOCK):
         found = None
         for way in ways:

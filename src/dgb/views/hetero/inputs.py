@@ -10,7 +10,7 @@ from dgb.recipe import Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
 from dgb.views.hetero.chain import Chain, make_chains
-from dgb.views.hetero.density import materialise
+from dgb.views.hetero.density import materialise, refuse_too_dense
 from dgb.views.hetero.metapath import MetaPath
 from dgb.views.hetero.named_paths import choose_metapaths
 from dgb.views.hetero.operators import make_path_operators
@@ -81,5 +81,6 @@ def _multiplied_out(
     graph: HeteroGraph, paths: tuple[MetaPath, ...], recipe: Recipe, limit_gb: float | None
 ) -> dict[str, Any]:
     weights = recipe.hetero.weights
-    graphs = {path.name: materialise(graph, path, weights, limit_gb) for path in paths}
+    refuse_too_dense(graph, paths, limit_gb)
+    graphs = {path.name: materialise(graph, path, weights) for path in paths}
     return {"union": sum(graphs.values())} if recipe.hetero.encoder == "union" else graphs

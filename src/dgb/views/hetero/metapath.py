@@ -39,10 +39,11 @@ class MetaPath:
         return self.mirrored == self.steps
 
 
-def find_metapaths(graph: HeteroGraph, max_length: int) -> tuple[MetaPath, ...]:
+def find_metapaths(graph: HeteroGraph, max_length: int, most: int) -> tuple[MetaPath, ...]:
     """Return all ways target → target of at most `max_length` steps, the short ones first.
 
     A way and its mirror image join the same nodes: the one that is found first stands for both.
+    The search ends with one more than `most`: there may be millions.
     """
     found: dict[tuple[Step, ...], MetaPath] = {}
     for length in range(1, max_length + 1):
@@ -50,6 +51,8 @@ def find_metapaths(graph: HeteroGraph, max_length: int) -> tuple[MetaPath, ...]:
             path = MetaPath(path_name(graph, steps), steps)
             if path.mirrored not in found:
                 found[steps] = path
+            if len(found) > most:
+                return tuple(found.values())
     return tuple(found.values())
 
 
@@ -59,6 +62,8 @@ def _walks(graph: HeteroGraph, start: str, length: int) -> Iterator[tuple[Step, 
             yield ()
         return
     for step in steps_from(graph, start):
+        if not graph.relations[step.relation].num_edges:
+            continue
         for rest in _walks(graph, step.end, length - 1):
             yield (step, *rest)
 
@@ -78,7 +83,11 @@ def path_name(graph: HeteroGraph, steps: tuple[Step, ...]) -> str:
     """Name a way by its types; by its relations too where several join two types."""
     words = [steps[0].start]
     for step in steps:
-        is_only = sum(other.end == step.end for other in steps_from(graph, step.start)) == 1
-        words += [] if is_only else [graph.relations[step.relation].name]
+        words += [] if is_only_step(graph, step) else [graph.relations[step.relation].name]
         words.append(step.end)
     return "-".join(words)
+
+
+def is_only_step(graph: HeteroGraph, step: Step) -> bool:
+    """Tell whether no other relation joins the types of a step."""
+    return sum(other.end == step.end for other in steps_from(graph, step.start)) == 1

@@ -1,6 +1,6 @@
 """Drop rates by node type: those of a view, and what it says of single types."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from dgb.errors import DGBError
@@ -20,10 +20,17 @@ class TypedView:
     way: Mapping[str, float]  # by type: share of the nodes that meta-paths do not go through
 
 
-def parse_typed_view(recipe: ViewRecipe, types: Iterable[str]) -> TypedView:
-    """Read the rates of a view for every type; `types` such as author.way=0.3 go before others."""
+def parse_typed_view(
+    recipe: ViewRecipe, types: Iterable[str], target: str | None = None
+) -> TypedView:
+    """Read the rates of a view for every type; `types` such as author.way=0.3 go before others.
+
+    Over meta-paths, features are those of the target alone; without one, all types have some and
+    nothing lies on a way.
+    """
     spec, types = parse_view(recipe), list(types)
     own = _own_rates(recipe, types)
+    _refuse_unused(recipe, own, [name for name, _ in spec.nodes], target)
     nodes = {
         name: tuple((kind, own.get((name, kind), rate)) for kind, rate in spec.nodes)
         for name in types
@@ -42,6 +49,27 @@ def _own_rates(recipe: ViewRecipe, types: list[str]) -> dict[tuple[str, str], fl
             raise unknown_name("kind of drop rate", kind, list(KINDS))
         rates[name, kind] = _rate(key, text)
     return rates
+
+
+def _refuse_unused(
+    recipe: ViewRecipe,
+    own: Mapping[tuple[str, str], float],
+    dropped: Collection[str],
+    target: str | None,
+) -> None:
+    """Refuse rates that would change nothing: who sets one means it to."""
+    if target is None and recipe.way_drop_rate:
+        raise DGBError("way_drop_rate is for views over meta-paths; leave it at 0")
+    for name, kind in own:
+        if kind == "way" and target is None:
+            raise DGBError(f"{name}.way is for views over meta-paths; leave it out")
+        if kind != "way" and kind not in dropped:
+            raise DGBError(f"{name}.{kind}: the view {recipe.augment} drops nothing by {kind}")
+        if kind != "way" and target not in (None, name):
+            raise DGBError(
+                f"{name}.{kind}: views over meta-paths take features of {target} alone; "
+                f"{name}.way={own[name, kind]:g} drops its nodes on the way"
+            )
 
 
 def _rate(key: str, text: str) -> float:

@@ -51,7 +51,7 @@ def path_sampler(
     inputs: PathInputs, target: str, recipe: Recipe, generator: torch.Generator
 ) -> Callable[[], Epoch]:
     """Return a function that draws the views of an epoch, each with its own masks."""
-    specs = [parse_typed_view(view, inputs.sizes) for view in (recipe.view1, recipe.view2)]
+    specs = [parse_typed_view(view, inputs.sizes, target) for view in (recipe.view1, recipe.view2)]
     sizes = batch_sizes(inputs.x.shape[0], recipe.train.batch_size)
 
     def draw_view(spec: TypedView) -> PathViews:
