@@ -22,7 +22,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def shortened(words: list[str]) -> list[str]:
-    if words[0] not in TRAINING or "--recipe" in words:
+    if words[0] not in TRAINING or "large" in words:
         return words
     return [*words, *(word for setting in SHORT for word in ("--set", setting))]
 
