@@ -76,6 +76,53 @@ def test_columns_called_by_their_types_may_stand_in_any_order(tmp_path: Path, he
     assert pairs(graph) == {(1, 3), (1, 1), (2, 2)}
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "actor_name,movie_id",
+        "Actor Name,MovieID",
+        "ActorName,film",
+        "who,movie_id",
+        "actor_name,role,movie_id",
+        "actor_name,movie_title,movie_id",
+        "movie_actor,movie_key",  # the first holds both names, and so tells nothing
+    ],
+)
+def test_columns_that_hold_a_type_in_their_names_are_its_end(tmp_path: Path, head: str) -> None:
+    middle = ",x" if head.count(",") == 2 else ""
+    rows = "".join(f"{actor}{middle},{movie}\n" for movie, actor in ((1, 3), (1, 1), (2, 2)))
+    graph = read(tmp_path, FILES | {"edges/movie-actor.csv": f"{head}\n{rows}"})
+    assert pairs(graph) == {(1, 3), (1, 1), (2, 2)}
+    assert not any("is taken for movie" in note for note in graph.notes)
+
+
+@pytest.mark.parametrize("head", ["movie_id,actor_id_1", "film,actor", "movie_key,who,movie_rank"])
+def test_columns_in_the_order_of_the_file_name_stay_so(tmp_path: Path, head: str) -> None:
+    last = ",5" if head.count(",") == 2 else ""
+    rows = "".join(f"{movie},{actor}{last}\n" for movie, actor in ((1, 3), (1, 1), (2, 2)))
+    graph = read(tmp_path, FILES | {"edges/movie-actor.csv": f"{head}\n{rows}"})
+    assert pairs(graph) == {(1, 3), (1, 1), (2, 2)}
+
+
+def test_which_column_is_taken_for_which_type_is_said_where_names_do_not_tell(
+    tmp_path: Path,
+) -> None:
+    note = "movie-actor.csv: column 'one' is taken for movie, and 'two' for actor"
+    named = {"edges/movie-actor.csv": CAST.replace("source,target", "one,two")}
+    assert note in read(tmp_path / "between", FILES | named).notes
+    within = {"nodes/movie.csv": MOVIES, "edges/movie-movie.csv": "one,two\n1,3\n"}
+    for place, files in (("well-known", FILES), ("within", within)):
+        assert not any("is taken for movie" in n for n in read(tmp_path / place, files).notes)
+    bare = FILES | {"edges/movie-actor.csv": "1,3\n1,1\n"}
+    assert not any("is taken for movie" in note for note in read(tmp_path / "bare", bare).notes)
+
+
+def test_a_first_row_of_ids_that_hold_the_types_is_an_edge(tmp_path: Path) -> None:
+    edges = {"edges/movie-actor.csv": "movie_1,actor_3\nmovie_2,actor_1\n"}
+    graph = read(tmp_path, edges, target="movie")
+    assert pairs(graph) == {("movie_1", "actor_3"), ("movie_2", "actor_1")}
+
+
 def test_rows_of_nodes_in_another_order_are_the_same_graph(tmp_path: Path) -> None:
     head, *rows = MOVIES.splitlines()
     other = "\n".join([head, *sorted(rows)]) + "\n"

@@ -37,6 +37,22 @@ def find_ends(names: list[str], types: tuple[str, str] = ("", "")) -> tuple[str,
     return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
 
 
+def end_columns(table: Table, types: tuple[str, str], notes: list[str]) -> tuple[str, ...]:
+    """Return the columns of the two ends: those whose names tell so, else the first two."""
+    ends = find_ends(table.names, types)
+    if ends is None and table.has_names:
+        # Not before: a first row of ids such as paper_7 and author_3 would pass for names.
+        ends = _ends_by_words(table.names, types)
+    if ends is not None:
+        return ends
+    one, other = table.names[:2]
+    if table.has_names and types[0] != types[1]:
+        notes.append(
+            f"{table.source}: column {one!r} is taken for {types[0]}, and {other!r} for {types[1]}"
+        )
+    return one, other
+
+
 def first_row(table: Table) -> list[str]:
     """Return the cells of the first row, of a text file."""
     return _row(table, 0)
@@ -79,6 +95,41 @@ def _are_nodes(first: list[str], known: Ends) -> list[bool]:
     cells = [pa.chunked_array([[cell]], pa.large_string()) for cell in first[:2]]
     pairs = zip(cells, known.ids, strict=True)
     return [bool(find_positions(cell, ids)[0] >= 0) for cell, ids in pairs if ids is not None]
+
+
+def _ends_by_words(names: list[str], types: tuple[str, str]) -> tuple[str, ...] | None:
+    """Find the columns whose names hold the two types, such as author_name and PaperID.
+
+    Where one of the first two columns does and no other column holds the other type, the other
+    of the two is that end.
+    """
+    if types[0].lower() == types[1].lower():
+        return None
+    both = [_holding(names, *types), _holding(names, *types[::-1])]
+    if all(both):
+        return both[0][0], both[1][0]
+    held = [[name for name in names[:2] if name in found] for found in both]
+    if sum(map(len, held)) != 1:
+        return None
+    return tuple(names[:2] if names[0] in held[0] or names[1] in held[1] else names[1::-1])
+
+
+def _holding(names: list[str], kind: str, other: str) -> list[str]:
+    """Return the columns that hold the name of one type and not of the other, ids first."""
+    found = [name for name in names if _holds(name, kind) and not _holds(name, other)]
+    return sorted(found, key=lambda name: _words(name)[-1] != "id")
+
+
+def _holds(name: str, kind: str) -> bool:
+    words, wanted = _words(name), "".join(_words(kind))
+    starts = range(len(words))
+    return any("".join(words[i : j + 1]) == wanted for i in starts for j in starts[i:])
+
+
+def _words(name: str) -> list[str]:
+    """Split a name at what is no letter or digit, and before a capital that follows a small one."""
+    parted = re.sub(r"(?<=[^\W_A-Z])(?=[A-Z])", " ", name)
+    return re.findall(r"[^\W_]+", parted.lower())
 
 
 def _row(table: Table, row: int) -> list[str]:

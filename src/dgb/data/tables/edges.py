@@ -7,7 +7,14 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.tables.columns import find_column, tell, tell_cells
-from dgb.data.tables.edge_names import Ends, find_ends, first_row, is_alone, starts_with_names
+from dgb.data.tables.edge_names import (
+    Ends,
+    end_columns,
+    find_ends,
+    first_row,
+    is_alone,
+    starts_with_names,
+)
 from dgb.data.tables.ids import as_integers, find_positions, id_cells
 from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Cells, Table, is_text
@@ -40,7 +47,7 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
             f"{table.place(0)}: {first} was read as an edge, and occurs nowhere else; if it names "
             "the columns, call them source and target"
         )
-    ends = find_ends(table.names, known.types) or tuple(table.names[:2])
+    ends = end_columns(table, known.types, notes)
     weight = _weight_column(table, ends, reading)
     _note_columns(table, ends, weight, notes)
     source, target = (id_cells(table, end) for end in ends)
