@@ -211,6 +211,27 @@ def test_a_relation_and_its_reverse_are_taken_once(tmp_path: Path) -> None:
     assert len(graph.relations) == 2
 
 
+def test_relations_both_ways_with_other_edges_have_names_of_their_own(tmp_path: Path) -> None:
+    reverse = "source,target\n3,1\n2,2\n"
+    graph = read(tmp_path / "unnamed", FILES | {"edges/actor-movie.csv": reverse})
+    assert [relation.label for relation in graph.relations] == [
+        "actor-to-movie",
+        "movie-back-actor",
+    ]
+    assert pairs(graph, 0) == {(3, 1), (2, 2)}
+    assert pairs(graph, 1) == {(1, 3), (1, 1), (2, 2)}
+    assert (
+        "relation movie-to-actor has the name of actor-to-movie and other edges, and is called "
+        "movie-back-actor"
+    ) in graph.notes
+    taken = {
+        "edges/actor-movie.csv": reverse,
+        "edges/actor-back-movie.csv": "source,target\n1,1\n",
+    }
+    graph = read(tmp_path / "taken", FILES | taken)
+    assert len({relation.name for relation in graph.relations}) == 3
+
+
 def test_the_target_is_named_or_the_only_one_with_labels_else_with_features(
     tmp_path: Path,
 ) -> None:

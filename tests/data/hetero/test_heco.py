@@ -87,6 +87,12 @@ def test_the_first_letter_is_of_the_rows(acm: Path) -> None:
     assert (wanted != wanted.T).any()
 
 
+def test_pairs_both_ways_that_differ_can_both_be_named(acm: Path) -> None:
+    write_pairs(acm / "ap.txt", PA[::-1, 1:])
+    relations = {relation.label: relation.num_edges for relation in read_heco(acm).relations}
+    assert relations == {"a-to-p": 6, "p-back-a": 7, "p-to-s": 6}
+
+
 def test_files_with_pickles_are_never_opened(acm: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     for name in ("nei_a.npy", "nei_s.npy"):

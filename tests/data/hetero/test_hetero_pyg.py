@@ -131,6 +131,35 @@ def test_a_relation_that_is_no_exact_reverse_stays(change: str) -> None:
     assert len(from_hetero_data(data).relations) == 2
 
 
+@pytest.mark.parametrize("is_turned", [True, False])
+def test_relations_both_ways_under_one_name_are_named_apart(is_turned: bool) -> None:
+    data = toy()
+    edges = {("author", "writes", "paper"): WRITES, ("paper", "writes", "author"): WRITES[:, :2]}
+    del data["author", "writes", "paper"]
+    for key in sorted(edges, reverse=is_turned):
+        data[key].edge_index = edges[key]
+    graph = from_hetero_data(data)
+    # By whichever is listed first, the same one has the same name: runs know relations by it.
+    sizes = {relation.label: relation.num_edges for relation in graph.relations}
+    assert sizes == {"author-writes-paper": 4, "paper-writes_back-author": 2}
+    assert "is called paper-writes_back-author" in graph.notes[0]
+    again = from_hetero_data(to_hetero_data(graph))
+    assert {relation.label for relation in again.relations} == set(sizes)
+    assert again.notes == ()
+
+
+def test_a_name_apart_is_not_that_of_a_type() -> None:
+    data = toy()
+    data["author", "to", "paper"].edge_index = WRITES
+    data["paper", "to", "author"].edge_index = WRITES[:, :2]
+    data["back"].num_nodes = 2
+    data["back", "of", "paper"].edge_index = WRITES[:, :1]
+    graph = from_hetero_data(data)
+    names = [relation.name for relation in graph.relations]
+    assert len(set(names)) == len(names) == 4
+    assert not set(names) & set(graph.nodes)
+
+
 def test_the_target_is_the_only_one_with_labels_else_with_features() -> None:
     data = toy()
     data["author"].x = torch.ones(3, 1)
