@@ -169,12 +169,16 @@ def test_labels_that_fit_no_type(acm: Path) -> None:
         read_heco(acm)
 
 
-def test_without_labels_the_target_must_be_named(acm: Path) -> None:
+def test_without_labels_the_target_is_the_only_type_with_features(acm: Path) -> None:
     for path in acm.glob("*.npy"):
         path.unlink()
-    with pytest.raises(DGBError, match=r"no labels\.npy.*data\.target"):
+    with pytest.raises(DGBError, match=r"a, p have features.*data\.target=p"):
         read_heco(acm)
     assert read_heco(acm, "s").labels is None
+    (acm / "p_feat.npz").unlink()
+    assert read_heco(acm).target == "a"  # as in every other form of graph
+    with pytest.raises(DGBError, match="unknown node type 'x'"):
+        read_heco(acm, "x")
 
 
 @pytest.mark.parametrize(

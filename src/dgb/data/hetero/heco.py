@@ -40,7 +40,8 @@ def is_heco(folder: Path) -> bool:
 def read_heco(folder: Path, target: str = "") -> HeteroGraph:
     """Read X_feat.npz, pairs such as pa.txt, labels.npy and splits; other files stay unopened.
 
-    Without `target`, it is the type with as many nodes as there are labels.
+    Without `target`, it is the type with as many nodes as there are labels; without labels, the
+    only one with features.
     """
     if not is_heco(folder):
         raise DGBError(f"{folder}: no folder of HeCo's; it needs pairs such as pa.txt, and labels")
@@ -113,12 +114,10 @@ def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
 def _labelled(
     asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
 ) -> str:
+    if labels is None:
+        return choose_target(asked, counts, (), x)
     if asked not in ("", ALL_TYPES, *counts):
         raise unknown_name("node type", asked, list(counts))
-    if asked and labels is None:
-        return choose_target(asked, counts, (), x)
-    if labels is None:
-        raise target_unclear("there is no labels.npy", counts)
     size = len(labels)
     fitting = [kind for kind, count in counts.items() if count == size]
     # Nodes without features are only known by their edges, which may end before the last node.
