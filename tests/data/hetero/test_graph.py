@@ -1,11 +1,14 @@
 """The record of a heterogeneous graph, and features for types without any."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from dgb.data.hetero.features import union_graph, union_ids, with_features
 from dgb.data.hetero.graph import make_hetero_graph, make_node_type, make_relation
+from dgb.data.hetero.target import with_target
 from dgb.errors import DGBError
 from tests.hetero import make_library
 
@@ -50,6 +53,15 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         make_hetero_graph("shop", nodes, [buys], "user", labels=[0, 1, 0])
     with pytest.raises(DGBError, match="2 nodes but 3 rows"):
         make_node_type(np.arange(2), np.ones((3, 1)))
+
+
+def test_labels_are_said_to_be_unused_only_where_there_are_some() -> None:
+    library = make_library(36)
+    note = "labels and splits are of paper and not used, since author is embedded"
+    assert with_target(library, "author").notes == (note,)
+    assert with_target(replace(library, labels=None), "author").notes == (note,)
+    bare = with_target(replace(library, labels=None, splits=()), "author")
+    assert (bare.target, bare.notes) == ("author", ())
 
 
 def test_the_union_joins_all_types_and_keeps_equal_ids_apart() -> None:

@@ -123,7 +123,7 @@ def _notes(graph: HeteroGraph, schema: Schema, found: list[Relation]) -> list[st
 def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGraph:
     if graph.target == target:
         return graph
-    notes += [labels_unused(graph.target, target)] if graph.labels is not None else []
+    notes += labels_unused(graph, target)
     return replace(graph, target=target, labels=None, label_names=(), splits=(), split_names=())
 
 

@@ -45,12 +45,12 @@ def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
         return graph
     if target not in graph.nodes:
         raise unknown_name("node type", target, list(graph.nodes))
-    note = labels_unused(graph.target, target)
-    return make_hetero_graph(
-        graph.name, graph.nodes, graph.relations, target, notes=(*graph.notes, note)
-    )
+    notes = (*graph.notes, *labels_unused(graph, target))
+    return make_hetero_graph(graph.name, graph.nodes, graph.relations, target, notes=notes)
 
 
-def labels_unused(owner: str, target: str) -> str:
-    """Return the note on labels of another type than the one that is embedded."""
-    return f"labels and splits are of {owner} and not used, since {target} is embedded"
+def labels_unused(graph: HeteroGraph, target: str) -> list[str]:
+    """Return a note on labels or splits, where there are any, of a type that is not embedded."""
+    if graph.labels is None and not graph.splits:
+        return []
+    return [f"labels and splits are of {graph.target} and not used, since {target} is embedded"]
