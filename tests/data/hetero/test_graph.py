@@ -55,6 +55,32 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         make_node_type(np.arange(2), np.ones((3, 1)))
 
 
+@pytest.mark.parametrize(
+    ("source", "name", "words"),
+    [
+        ("user,x", "buys", r"shop: the type 'user,x' has a comma.*rename it, such as 'user_x'"),
+        ("user", "buys,x", r"shop: the relation 'buys,x' has a comma.*such as 'buys_x'"),
+        ("all", "buys", r"shop: a type is called 'all', but data\.target=all .*rename it"),
+    ],
+)
+def test_names_that_no_setting_can_be_written_with_are_refused(
+    source: str, name: str, words: str
+) -> None:
+    nodes = {source: make_node_type(np.arange(2)), "item": make_node_type(np.arange(3))}
+    buys = make_relation(source, name, "item", sparse.coo_array(np.ones((2, 3))))
+    with pytest.raises(DGBError, match=words):
+        make_hetero_graph("shop", nodes, [buys], "item")
+
+
+def test_a_relation_may_have_the_name_of_a_type_between_others() -> None:
+    nodes = {kind: make_node_type(np.arange(2)) for kind in ("user", "item", "shop")}
+    ends = {"shop": ("user", "item"), "all": ("item", "shop")}
+    edges = sparse.coo_array(np.ones((2, 2)))
+    relations = [make_relation(one, name, two, edges) for name, (one, two) in ends.items()]
+    graph = make_hetero_graph("town", nodes, relations, "user")
+    assert [relation.name for relation in graph.relations] == ["shop", "all"]
+
+
 def test_labels_are_said_to_be_unused_only_where_there_are_some() -> None:
     library = make_library(36)
     note = "labels and splits are of paper and not used, since author is embedded"

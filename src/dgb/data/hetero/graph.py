@@ -16,6 +16,7 @@ from dgb.data.checked import (
 )
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph, Split, undirected
+from dgb.data.hetero.names import check_names
 from dgb.data.symmetric import largest_weights
 from dgb.errors import DGBError
 from dgb.settings import unknown_name
@@ -138,6 +139,7 @@ def make_hetero_graph(
 ) -> HeteroGraph:
     """Check that the parts of a heterogeneous graph fit each other, and join them."""
     relations = tuple(relations)
+    check_names(name, nodes, [relation.name for relation in relations])
     if target not in nodes:
         raise unknown_name("node type", target, list(nodes))
     for relation in relations:
