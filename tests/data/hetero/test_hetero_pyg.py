@@ -209,7 +209,10 @@ def test_nodes_without_a_count_are_counted_by_their_edges_and_said() -> None:
         ("paper", "y", torch.ones(3, 4), "one integer per node"),
         ("paper", "y", torch.ones(4, dtype=torch.long), "3 nodes of type paper"),
         ("paper", "train_mask", torch.ones(4, dtype=torch.bool), "train_mask"),
-        ("author", "node_ids", ["a"], "3 nodes but 1 node_ids"),
+        ("author", "node_ids", ["a"], "type author: 3 nodes but 1 node_ids"),
+        ("author", "node_ids", torch.ones(3, 2), "type author: 3 nodes but 6 node_ids"),
+        ("author", "node_ids", ["a", "b", "a"], r"type author: .*several nodes: 'a'; give"),
+        ("paper", "node_ids", torch.tensor([4, 4, 7]), r"type paper: .*several nodes: 4; give"),
         ("paper", "x", torch.full((3, 2), torch.nan), "NaN"),
     ],
 )

@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.formats.arrays import class_labels, count_nodes, refuse_unless, relation_matrix
+from dgb.data.formats.arrays import count_nodes, relation_matrix
 from dgb.data.formats.pyg_store import (
     Store,
     array_of,
-    column_encoding,
     count_rows,
-    features_of,
     has,
     set_labels,
     set_nodes,
@@ -21,12 +19,11 @@ from dgb.data.formats.pyg_store import (
 from dgb.data.graph import Array
 from dgb.data.hetero.graph import (
     HeteroGraph,
-    NodeType,
     Relation,
     make_hetero_graph,
-    make_node_type,
     make_relation,
 )
+from dgb.data.hetero.pyg_nodes import labels_of, node_type_of
 from dgb.data.hetero.reverse import without_reverse
 from dgb.data.hetero.target import choose_target
 from dgb.errors import DGBError
@@ -43,7 +40,7 @@ def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") ->
     stores = {kind: data[kind] for kind in data.node_types}
     notes: list[str] = []
     counts = {kind: _count(data, kind, notes) for kind in _types(data)}
-    nodes = {kind: _node_type(stores.get(kind, {}), counts[kind]) for kind in counts}
+    nodes = {kind: node_type_of(stores.get(kind, {}), kind, counts[kind]) for kind in counts}
     labelled = [kind for kind, store in stores.items() if has(store, "y")]
     featured = [kind for kind, found in nodes.items() if found.x is not None]
     target = choose_target(target, nodes, labelled, featured)
@@ -56,7 +53,7 @@ def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") ->
         nodes,
         relations,
         target,
-        labels=_labels(chosen, count),
+        labels=labels_of(chosen, count),
         splits=splits,
         split_names=names if len(names) == len(splits) else (),
         notes=(*notes, *again),
@@ -113,14 +110,6 @@ def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
     return count_nodes(np.concatenate(ends)) if ends else 0
 
 
-def _node_type(store: Store, count: int) -> NodeType:
-    x = features_of(store["x"]) if has(store, "x") else None
-    ids = array_of(store["node_ids"]) if has(store, "node_ids") else np.arange(count)
-    encoding = None if x is None else column_encoding(store, x.shape[1])
-    refuse_unless(len(ids) == count, f"{count} nodes but {len(ids)} node_ids; give one a node")
-    return make_node_type(ids, x, encoding)
-
-
 def _relation(data: HeteroData, key: tuple[str, str, str], counts: dict[str, int]) -> Relation:
     source, name, target = key
     store = data[key]
@@ -141,15 +130,3 @@ def _edge_index(data: HeteroData, key: tuple[str, str, str]) -> Array:
             "[2, num_edges] tensor"
         )
     return array_of(data[key]["edge_index"])
-
-
-def _labels(store: Store, count: int) -> Array | None:
-    labels = class_labels(array_of(store["y"])) if has(store, "y") else None
-    if labels is None or not has(store, "y_index"):
-        return labels
-    # Some data sets give labels only of nodes that they list.
-    whole, nodes = np.full(count, -1), array_of(store["y_index"])
-    is_listed = nodes.shape == labels.shape and ((nodes >= 0) & (nodes < count)).all()
-    refuse_unless(bool(is_listed), f"y_index must name a node, of {count}, for every y")
-    whole[nodes] = labels
-    return whole
