@@ -202,7 +202,7 @@ def test_nodes_without_a_count_are_counted_by_their_edges_and_said() -> None:
             ("author", "writes", "paper"),
             "edge_index",
             None,
-            "author-writes-paper has no edge_index",
+            "^relation author-writes-paper has no edge_index",
         ),
         (("author", "writes", "paper"), "edge_index", WRITES + 1, r"author-writes-paper: .*0 … 2"),
         (("author", "writes", "paper"), "edge_weight", -torch.ones(4), "not negative"),
@@ -221,6 +221,12 @@ def test_what_cannot_be_a_graph_is_said(kind: Any, key: str, value: Any, words: 
     data[kind][key] = value
     with pytest.raises(DGBError, match=words):
         from_hetero_data(data)
+
+
+@pytest.mark.parametrize("target", ["", "all", "paper"])
+def test_nothing_at_all_is_said(target: str) -> None:
+    with pytest.raises(DGBError, match="the HeteroData has no node types; give it some"):
+        from_hetero_data(HeteroData(), target)
 
 
 def test_a_file_is_read_by_load_hetero_and_refused_by_load_graph(tmp_path: Path) -> None:

@@ -90,7 +90,12 @@ def _set_edges(store: Store, relation: Relation) -> None:
 
 def _types(data: HeteroData) -> list[str]:
     ends = [end for source, _, target in data.edge_types for end in (source, target)]
-    return list(dict.fromkeys([*data.node_types, *ends]))
+    found = list(dict.fromkeys([*data.node_types, *ends]))
+    if not found:
+        raise DGBError(
+            "the HeteroData has no node types; give it some, such as data['paper'].x, and edges"
+        )
+    return found
 
 
 def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
@@ -112,13 +117,11 @@ def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
 
 def _relation(data: HeteroData, key: tuple[str, str, str], counts: dict[str, int]) -> Relation:
     source, name, target = key
-    store = data[key]
+    store, edges = data[key], _edge_index(data, key)
     weight = array_of(store["edge_weight"]).ravel() if has(store, "edge_weight") else None
     shape = (counts[source], counts[target])
     try:
-        return make_relation(
-            source, name, target, relation_matrix(_edge_index(data, key), shape, weight)
-        )
+        return make_relation(source, name, target, relation_matrix(edges, shape, weight))
     except DGBError as error:
         raise DGBError(f"relation {'-'.join(key)}: {error}") from None
 
