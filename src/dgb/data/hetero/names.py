@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from dgb.errors import DGBError
-
-ALL_TYPES = "all"  # as data.target
+from dgb.recipe import ALL_TYPES
 
 
 def check_names(graph: str, types: Iterable[str], relations: Iterable[str]) -> None:
