@@ -19,6 +19,6 @@ def test_attention_is_by_meta_path() -> None:
 
 @pytest.mark.parametrize("encoder", ["union", "relations"])
 def test_an_encoder_that_tells_no_paths_apart_has_no_attention(encoder: str) -> None:
-    recipe = load_recipe("hetero", [*FAST, "view2.augment=nd+adj", f"hetero.encoder={encoder}"])
+    recipe = load_recipe("relations", [*FAST, f"hetero.encoder={encoder}"])
     trained = train_hetero(make_library(), recipe)
     assert trained.attention() == {} and trained.embeddings().shape == (90, 8)
