@@ -20,7 +20,7 @@ from dgb.run.trained import check_recipe
 from dgb.views.hetero.inputs import PathInputs, make_path_inputs, metapaths_of
 from dgb.views.hetero.rates import parse_typed_view
 from dgb.views.hetero.sampler import PathViews, path_sampler
-from dgb.views.hetero.typed import TypedGraph, make_typed_inputs, typed_sampler
+from dgb.views.hetero.typed import make_typed_inputs, typed_sampler
 from dgb.views.inputs import needed_operators
 from dgb.views.sampler import Epoch
 from dgb.views.view import View
@@ -82,7 +82,7 @@ def _relation_parts(graph: HeteroGraph, recipe: Recipe, device: torch.device) ->
         schema,
         partial(make_hetero_encoder, schema, recipe),
         lambda generator: typed_sampler(inputs, recipe, generator),
-        lambda: iter([TypedGraph(inputs.x, inputs.messages)]),
+        lambda: iter([inputs]),
         embedded_ids(graph, recipe),
     )
 

@@ -21,6 +21,12 @@ def augment(
     return x
 
 
+def drop(x: Features, nodes: Iterable[tuple[str, float]], generator: torch.Generator) -> Features:
+    """Apply augmentations, and leave out the zeros that products would multiply."""
+    dropped = augment(x, nodes, generator)
+    return dropped.without_zeros() if isinstance(dropped, SparseMatrix) else dropped
+
+
 def node_dropout(x: Features, drop_rate: float, generator: torch.Generator) -> Features:
     """Zero whole rows with probability `drop_rate` and rescale the others by 1 / (1 − δ), Eq. 2."""
     return scale_rows(x, node_factors(x, [drop_rate], generator))

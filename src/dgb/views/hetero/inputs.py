@@ -28,7 +28,6 @@ class PathInputs:
     chains: dict[str, Chain | Union]
     operators: dict[str, dict[str, Operator]]  # by meta-path, then adj or diff
     sizes: dict[str, int]  # nodes of every type
-    device: torch.device
 
 
 def make_path_inputs(
@@ -59,7 +58,7 @@ def make_path_inputs(
         }
     features = to_features(normalised(x, recipe.data)).to(device)
     sizes = {name: nodes.num_nodes for name, nodes in graph.nodes.items()}
-    return PathInputs(features, chains, operators, sizes, device)
+    return PathInputs(features, chains, operators, sizes)
 
 
 def metapaths_of(graph: HeteroGraph, recipe: Recipe) -> tuple[MetaPath, ...]:

@@ -7,14 +7,13 @@ import torch
 from torch import Tensor
 
 from dgb.recipe import Recipe
-from dgb.views.augment import Features, augment, keep_mask
+from dgb.views.augment import Features, drop, keep_mask
 from dgb.views.hetero.inputs import PathInputs
 from dgb.views.hetero.operators import make_path_operators
 from dgb.views.hetero.rates import TypedView, parse_typed_view
 from dgb.views.product import Operator
 from dgb.views.rows import batch_sizes
 from dgb.views.sampler import Epoch
-from dgb.views.sparse import SparseMatrix
 from dgb.views.view import Rows, View, propagates_first
 
 
@@ -55,8 +54,7 @@ def path_sampler(
     sizes = batch_sizes(inputs.x.shape[0], recipe.train.batch_size)
 
     def draw_view(spec: TypedView) -> PathViews:
-        x = augment(inputs.x, spec.nodes[target], generator)
-        x = x.without_zeros() if isinstance(x, SparseMatrix) else x
+        x = drop(inputs.x, spec.nodes[target], generator)
         operators = draw_operators(inputs, spec, recipe, generator)
         return PathViews(
             tuple(_view(x, operator, recipe, is_batched=len(sizes) > 1) for operator in operators)

@@ -7,7 +7,7 @@ import torch
 
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.recipe import Recipe
-from dgb.views.augment import Features, augment
+from dgb.views.augment import Features, drop
 from dgb.views.hetero.chain import Link
 from dgb.views.hetero.rates import parse_typed_view
 from dgb.views.hetero.weights import Factor, weighted
@@ -46,17 +46,8 @@ class Message:
 
 
 @dataclass(frozen=True, eq=False)
-class TypedInputs:
-    """The features of every type, and all relations in both directions."""
-
-    x: dict[str, Features]
-    messages: tuple[Message, ...]
-    device: torch.device
-
-
-@dataclass(frozen=True, eq=False)
 class TypedGraph:
-    """One view: augmented features of every type, and the relations that carry them."""
+    """Features of every type, as they are or augmented, and the relations that carry them."""
 
     x: dict[str, Features]
     messages: tuple[Message, ...]
@@ -68,7 +59,7 @@ def message_ends(source: str, target: str) -> list[tuple[str, str]]:
     return [back] if source == target else [back, (source, target)]
 
 
-def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedInputs:
+def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedGraph:
     """Normalise the features of all types, and every relation by the degrees at its ends."""
     x = {
         name: to_features(normalised(nodes.x, recipe.data)).to(device)
@@ -80,7 +71,7 @@ def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) 
         matrix = weighted(relation.matrix, Factor(place, by_source=True, by_target=True))
         shared = sparse_matrix(matrix, is_symmetric=within).to(device)
         messages += _both_ways(relation.source, relation.target, shared)
-    return TypedInputs(x, tuple(messages), device)
+    return TypedGraph(x, tuple(messages))
 
 
 def _both_ways(source: str, target: str, matrix: SparseMatrix) -> list[Message]:
@@ -91,24 +82,17 @@ def _both_ways(source: str, target: str, matrix: SparseMatrix) -> list[Message]:
 
 
 def typed_sampler(
-    inputs: TypedInputs, recipe: Recipe, generator: torch.Generator
+    inputs: TypedGraph, recipe: Recipe, generator: torch.Generator
 ) -> Callable[[], Epoch]:
     """Return a function that draws the views of an epoch, each type with its own masks."""
     specs = [parse_typed_view(view, inputs.x) for view in (recipe.view1, recipe.view2)]
 
     def draw() -> Epoch:
         views = [
-            {name: _drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()}
+            {name: drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()}
             for spec in specs
         ]
         first, second = (TypedGraph(x, inputs.messages) for x in views)
         return [(first, second)]
 
     return draw
-
-
-def _drop(
-    x: Features, nodes: tuple[tuple[str, float], ...], generator: torch.Generator
-) -> Features:
-    dropped = augment(x, nodes, generator)
-    return dropped.without_zeros() if isinstance(dropped, SparseMatrix) else dropped
