@@ -87,7 +87,7 @@ def test_python_loads_a_run_of_the_command_with_its_names(blocks: Graph, tmp_pat
 def test_the_model_says_its_format_and_version(saved: Path) -> None:
     with safe_open(saved / "model.safetensors", "np") as file:
         metadata = file.metadata()
-    assert metadata["format"] == "2" and metadata["dgb_version"][0].isdigit()
+    assert metadata["format"] == "3" and metadata["dgb_version"][0].isdigit()
 
 
 def rewrite(folder: Path, metadata: dict[str, str] | None, **changes: Any) -> None:
@@ -107,7 +107,8 @@ def test_an_older_format_is_read(blocks: Graph, saved: Path) -> None:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"format": "3"}, r"newer dgb \(format 3, this one reads up to 2\); upgrade dgb"),
+        ({"format": "4"}, r"newer dgb \(format 4, this one reads up to 3\); upgrade dgb"),
+        ({"format": "3"}, "is damaged: its digest is missing; train again"),
         ({"format": "two"}, "no model of dgb"),
         ({"format": "-1"}, "no model of dgb"),
         ({"format": "٣"}, "no model of dgb"),

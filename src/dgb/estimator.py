@@ -24,6 +24,7 @@ from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
+from dgb.run.model_file import load_encoder, save_encoder
 from dgb.run.trained import train_encoder
 from dgb.train.journal import FILE as METRICS
 
@@ -140,7 +141,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             files.write_text(folder / files.RECIPE, to_toml(self.recipe_))
             files.save_encoding(None if self.schema_ else self.encoding_, folder)
             files.save_schema(self.schema_, folder)
-            files.save_encoder(self.encoder_, folder)
+            save_encoder(self.encoder_, folder)
         except OSError as error:
             raise DGBError(
                 f"cannot write to {folder}: {error.strerror}; choose another folder"
@@ -159,7 +160,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         fitted.schema_ = schema = files.read_schema(folder)
         fitted.encoding_ = schema.columns.encoding if schema else files.read_encoding(folder)
         # Not the recipe's device: a model may be used elsewhere than it was trained.
-        fitted.encoder_ = files.load_encoder(folder, recipe, choose_device("auto"), schema)
+        fitted.encoder_ = load_encoder(folder, recipe, choose_device("auto"), schema)
         width = schema.columns.width if schema else fitted.encoder_.weights[0].shape[0]
         count_features(fitted, fitted.encoding_, width or 0)
         fitted.embeddings_ = None

@@ -7,15 +7,26 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: Path, *, is_shared: bool = False) -> Iterator[Path]:
+def whole_file(
+    path: Path, *, is_shared: bool = False, previous: Path | None = None
+) -> Iterator[Path]:
     """Give a temporary file beside `path` that takes its place once it is filled.
 
-    `is_shared` keeps processes that may write the same file out of each other's way.
+    `is_shared` keeps processes that may write the same file out of each other's way. What was
+    there before goes on living as `previous`, where one is named.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part" if is_shared else f"{path.name}.part")
     try:
         yield part
+        _reach_the_disk(part)  # or the new name could outlive a power cut, and the content not
+        if previous is not None and path.exists():
+            path.replace(previous)
         part.replace(path)
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def _reach_the_disk(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())

@@ -23,7 +23,7 @@ from dgb.run.folder import make_folder
 from dgb.run.map import read_map, write_map
 from dgb.run.training import train_run
 from dgb.run.vectors import read_embeddings
-from dgb.train.checkpoint import read_tensors
+from dgb.train.tensor_file import read_tensors
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
 
@@ -162,7 +162,7 @@ def test_a_run_of_very_many_classes_has_no_table_of_them(
     ("place", "name"),
     [
         (files, "save_encoding"),
-        (files, "save_encoder"),
+        (training, "save_encoder"),
         (training, "write_embeddings"),
         (training, "score_systems"),
         (training, "write_map"),

@@ -1,9 +1,11 @@
 """The verb that embeds a graph with a finished run."""
 
-import shutil
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dgb.commands.options import check_out, data_of, graph_of, hetero_of
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 def embed(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
     from dgb.run import folder as files
-    from dgb.run.memory import SCRATCH
     from dgb.run.vectors import remove_parts, write_embeddings
 
     folder = Path(options.run)
@@ -29,16 +30,24 @@ def embed(options: Namespace) -> None:
     recipe = _recipe(options, files.read_recipe(folder))
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     schema = files.read_schema(folder)
-    if schema is None:
-        node_ids, z = _embedded(options, recipe, folder)
-    else:
-        node_ids, z = _embedded_hetero(options, recipe, folder, schema)
-    if out.is_dir():  # as an engine has written them
-        remove_parts(out)
-    write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
-    print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
-    del z  # which may map the files
-    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    with _scratch_beside(out) as scratch:
+        if schema is None:
+            node_ids, z = _embedded(options, recipe, scratch)
+        else:
+            node_ids, z = _embedded_hetero(options, recipe, schema)
+        if out.is_dir():  # as an engine has written them
+            remove_parts(out)
+        write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
+        print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+        del z  # which may map files of the scratch
+
+
+@contextmanager
+def _scratch_beside(out: Path) -> Iterator[Path]:
+    """Give a folder of this process's own: the run may be read-only, and embedded with twice."""
+    prefix = f".{out.name}-"
+    with TemporaryDirectory(prefix=prefix, dir=out.parent, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def _recipe(options: Namespace, run: Recipe) -> Recipe:
@@ -58,12 +67,14 @@ def _recipe(options: Namespace, run: Recipe) -> Recipe:
     return recipe
 
 
-def _embedded(options: Namespace, recipe: Recipe, folder: Path) -> tuple["Array", "Array"]:
+def _embedded(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
     from dgb.run import folder as files
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
+    from dgb.run.model_file import load_encoder
 
-    encoder = files.load_encoder(folder, recipe, choose_device("auto"))
+    folder = Path(options.run)
+    encoder = load_encoder(folder, recipe, choose_device("auto"))
     encoding = files.read_encoding(folder)
     if is_hetero(recipe.data.graph):
         raise DGBError(
@@ -72,17 +83,17 @@ def _embedded(options: Namespace, recipe: Recipe, folder: Path) -> tuple["Array"
         )
     graph = graph_of(recipe.data, options, encoding)
     refuse_own_scales(graph, encoding)
-    return graph.node_ids, embed_graph(encoder, graph, recipe, folder)
+    return graph.node_ids, embed_graph(encoder, graph, recipe, scratch)
 
 
 def _embedded_hetero(
-    options: Namespace, recipe: Recipe, folder: Path, schema: "Schema"
+    options: Namespace, recipe: Recipe, schema: "Schema"
 ) -> tuple["Array", "Array"]:
-    from dgb.run import folder as files
     from dgb.run.hetero_embedding import embed_hetero
     from dgb.run.machine import choose_device
+    from dgb.run.model_file import load_encoder
 
-    encoder = files.load_encoder(folder, recipe, choose_device("auto"), schema)
+    encoder = load_encoder(Path(options.run), recipe, choose_device("auto"), schema)
     graph = hetero_of(recipe.data, options, schema)
     return embed_hetero(encoder, graph, recipe)
 

@@ -1,28 +1,20 @@
-"""The run folder: recipe, metrics, model, embeddings and scores, each file written whole."""
+"""The run folder: recipe, names of columns and scores, each file written whole."""
 
 import json
-import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
-from torch import nn
-
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.hetero.schema import Schema, plain_schema, schema_from
 from dgb.errors import DGBError
-from dgb.model.encoder import Encoder
-from dgb.model.hetero import make_hetero_encoder
 from dgb.recipe import Recipe
-from dgb.run.machine import dgb_version
-from dgb.train.checkpoint import read_tensors, write_tensors
+from dgb.run.lock import unwritable
 from dgb.whole_file import whole_file
 
-FORMAT = 2  # of model.safetensors; since 2, features.toml beside it says how columns are read
-RECIPE, MODEL, SCORES = "recipe.toml", "model.safetensors", "scores.json"
+RECIPE, BEGUN, SCORES = "recipe.toml", "begun.toml", "scores.json"
 EMBEDDINGS, FEATURES, SCHEMA = "embeddings.parquet", "features.toml", "schema.toml"
 
 Read = TypeVar("Read")
@@ -39,9 +31,19 @@ def make_folder(folder: Path, recipe: Recipe) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, to_toml(recipe))
     except OSError as error:
+        raise DGBError(unwritable(folder, error)) from error
+
+
+def check_graph(folder: Path, graph_hash: str) -> None:
+    """Note which graph a run is begun with; refuse to go on with another one."""
+    begun = _read_toml(folder / BEGUN, dict)
+    if begun is None:
+        _save_toml(folder / BEGUN, {"graph_hash": graph_hash})
+    elif begun.get("graph_hash") != graph_hash:
         raise DGBError(
-            f"cannot write to {folder}: {error.strerror}; choose another --out"
-        ) from error
+            f"the graph is not the one that {folder} was begun with; bring its files back to what "
+            "they were, or train into another --out"
+        )
 
 
 def read_recipe(folder: Path) -> Recipe:
@@ -55,43 +57,6 @@ def read_recipe(folder: Path) -> Recipe:
             f"this dgb cannot read the recipe of {folder}; if a newer one wrote it, upgrade dgb "
             f"({error})"
         ) from None
-
-
-def save_encoder(encoder: nn.Module, folder: Path) -> None:
-    """Write the online encoder, which is all that is kept of the model."""
-    metadata = {"format": str(FORMAT), "dgb_version": dgb_version()}
-    write_tensors(folder / MODEL, encoder.state_dict(), metadata)
-
-
-def load_encoder(
-    folder: Path, recipe: Recipe, device: torch.device, schema: Schema | None = None
-) -> Any:
-    """Return the trained encoder of a run folder; `schema` is that of a heterogeneous one."""
-    if not (folder / MODEL).exists():
-        raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
-    tensors, metadata = read_tensors(folder / MODEL)
-    _check_format(folder / MODEL, metadata.get("format", ""))
-    try:
-        encoder: nn.Module
-        if schema is None:
-            num_features, _ = tensors["weights.0"].shape
-            encoder = Encoder(num_features, recipe.encoder, torch.Generator())
-        else:
-            encoder = make_hetero_encoder(schema, recipe, torch.Generator())
-        encoder.load_state_dict(tensors)
-    except (KeyError, RuntimeError, ValueError) as error:
-        raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
-    return encoder.to(device)
-
-
-def _check_format(path: Path, written: str) -> None:
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
-        raise DGBError(f"{path} is no model of dgb: it does not say its format; train again")
-    if int(written) > FORMAT:
-        raise DGBError(
-            f"{path} was written by a newer dgb (format {written}, this one reads up to "
-            f"{FORMAT}); upgrade dgb"
-        )
 
 
 def save_encoding(encoding: Encoding | None, folder: Path) -> None:

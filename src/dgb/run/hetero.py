@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph
 from dgb.data.hetero.features import union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
@@ -18,9 +19,9 @@ from dgb.run.hetero_parts import target_rows
 from dgb.run.hetero_trained import HeteroTrained, train_hetero
 from dgb.run.machine import peak_mb
 from dgb.run.map import write_map
-from dgb.run.training import describe
+from dgb.run.model_file import save_encoder
+from dgb.run.training import describe, remove_leftovers
 from dgb.run.vectors import write_embeddings
-from dgb.train import checkpoint
 from dgb.train.journal import read_metrics
 from dgb.train.monitor import effective_rank
 from dgb.views.inputs import normalised
@@ -28,6 +29,7 @@ from dgb.views.inputs import normalised
 
 def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train into a run folder: model, embeddings and scores; return the scores."""
+    files.check_graph(folder, fingerprint(graph))
     reason = why_not_scored_by_split(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")
@@ -35,7 +37,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     z = trained.embeddings()
     write_embeddings(folder / files.EMBEDDINGS, trained.parts.node_ids, z, npy=recipe.embed.npy)
     files.save_schema(trained.parts.schema, folder)
-    files.save_encoder(trained.encoder, folder)
+    save_encoder(trained.encoder, folder)
     scores = describe(graph, trained.recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
@@ -45,7 +47,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     scores |= {"peak_mb": peak_mb()}
     _write_map(graph, trained.recipe, z, folder)
     files.write_json(folder / files.SCORES, scores)
-    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need it
+    remove_leftovers(folder)
     return scores
 
 

@@ -25,10 +25,11 @@ from dgb.run import folder as files
 from dgb.run.machine import git_hash, machine_kind, peak_mb, versions
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH
+from dgb.run.model_file import save_encoder
 from dgb.run.on_ray import refuse_other_engine, remove_checkpoints, train_on_ray
 from dgb.run.trained import Trained, check_recipe, train_encoder
 from dgb.run.vectors import read_embeddings, write_embeddings, write_npy
-from dgb.train import checkpoint
+from dgb.train.checkpoint import remove_states
 from dgb.train.journal import read_metrics
 from dgb.train.monitor import effective_rank
 
@@ -44,14 +45,24 @@ def train_run(
         scores = _train_and_score(graph, recipe, folder, cluster)
     finally:  # only now does nothing map its files, which would keep them on Windows
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
-    (folder / checkpoint.FILE).unlink(missing_ok=True)  # only unfinished runs need these
-    remove_checkpoints(folder)
+    remove_leftovers(folder)
     return scores
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what only an unfinished run needs."""
+    remove_states(folder)
+    remove_checkpoints(folder)
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    (folder / files.BEGUN).unlink(missing_ok=True)
+    for part in folder.glob("*.part"):  # which a kill has left
+        part.unlink(missing_ok=True)
 
 
 def _train_and_score(
     graph: Graph, recipe: Recipe, folder: Path, cluster: Cluster | None
 ) -> dict[str, Any]:
+    files.check_graph(folder, fingerprint(graph))
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")
@@ -60,7 +71,7 @@ def _train_and_score(
     else:
         trained, z = _train_there(graph, recipe, folder, cluster)
     files.save_encoding(graph.encoding, folder)
-    files.save_encoder(trained.encoder, folder)
+    save_encoder(trained.encoder, folder)
     scores = describe(graph, recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),

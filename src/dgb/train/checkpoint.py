@@ -1,20 +1,18 @@
-"""Checkpoints without pickle: one safetensors file with weights, optimiser, generator and epoch."""
+"""Checkpoints without pickle: weights, optimiser, generator and epoch, in the newest two files."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
-from dgb.whole_file import whole_file
+from dgb.progress import say
+from dgb.train.tensor_file import Metadata, Tensors, read_tensors, write_tensors
 
-FILE = "checkpoint.safetensors"
+FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 
 
 @dataclass
@@ -27,61 +25,82 @@ class State:
     epoch: int = 0  # epochs finished
     best: float | None = None  # of the early-stopping criterion, smaller is better
     best_epoch: int = 0
+    saved_epoch: int = 0  # of the newest checkpoint, 0 where there is none
 
 
 def save_state(state: State, folder: Path) -> None:
-    """Write the checkpoint atomically: a reader finds the old one or the new one, never half."""
+    """Write a checkpoint of finite numbers atomically, and keep the one before it."""
+    refuse_overflow(state)
     tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
     for index, slots in state.optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{slot}": value for slot, value in slots.items()}
     tensors["generator"] = state.generator.get_state()
     numbers = {"epoch": state.epoch, "best": state.best, "best_epoch": state.best_epoch}
-    write_tensors(folder / FILE, tensors, {"numbers": json.dumps(numbers)})
+    metadata = {"numbers": json.dumps(numbers)}
+    write_tensors(folder / FILE, tensors, metadata, previous=folder / PREVIOUS)
+    state.saved_epoch = state.epoch
 
 
 def load_state(state: State, folder: Path) -> bool:
-    """Put the folder's checkpoint into `state`; False where there is none."""
-    path = folder / FILE
-    if not path.exists():
-        return False
-    tensors, metadata = read_tensors(path)
+    """Put the newest checkpoint that is whole into `state`; False where there is none."""
+    damaged: list[str] = []
+    for path in (folder / FILE, folder / PREVIOUS):
+        if not path.exists():
+            continue
+        try:
+            tensors, metadata = read_tensors(path)
+        except DGBError as error:
+            damaged.append(str(error))
+            continue
+        _restore(state, path, tensors, metadata)
+        if damaged:
+            say(f"warning: {damaged[0]}; going on from the checkpoint before it")
+            (folder / FILE).unlink()  # it must not become the previous one
+        return True
+    if damaged:
+        which = "it" if len(damaged) == 1 else "them"
+        raise DGBError(f"{'; '.join(damaged)}; remove {which} to begin again with epoch 1")
+    return False
+
+
+def remove_states(folder: Path) -> None:
+    """Remove the checkpoints of a run, which only an unfinished one needs."""
+    for name in (FILE, PREVIOUS):
+        (folder / name).unlink(missing_ok=True)
+
+
+def refuse_overflow(state: State) -> None:
+    """Refuse weights that are no numbers any more, which a last finite loss may leave behind."""
+    if all(bool(torch.isfinite(p).all()) for p in state.model.parameters()):
+        return
+    raise DGBError(diverged(state, "the weights are no finite numbers after"))
+
+
+def diverged(state: State, what: str) -> str:
+    """Return what went wrong in an epoch, which checkpoint is left, and what to do."""
+    kept = f"; the checkpoint of epoch {state.saved_epoch} is kept" if state.saved_epoch else ""
+    return f"{what} epoch {state.epoch}{kept}; lower train.learning_rate and train anew"
+
+
+def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> None:
     try:
         state.model.load_state_dict(_strip(tensors, "model."))
         _load_adam(state.optimizer, _strip(tensors, "adam."))
         state.generator.set_state(tensors["generator"])
         numbers = json.loads(metadata["numbers"])
         state.epoch, state.best = numbers["epoch"], numbers["best"]
-        state.best_epoch = numbers["best_epoch"]
+        state.best_epoch, state.saved_epoch = numbers["best_epoch"], numbers["epoch"]
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(
             f"{path} belongs to another recipe or graph; give this run a folder of its own (--out)"
         ) from error
-    return True
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    """Write a safetensors file atomically."""
-    content = save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata)
-    with whole_file(path) as part, part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read a safetensors file, with one clear sentence when it is missing or broken."""
-    try:
-        with safe_open(path, "pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise DGBError(f"cannot read {path}: {error}; train the run again") from error
-
-
-def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _strip(tensors: Tensors, prefix: str) -> Tensors:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
-def _load_adam(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def _load_adam(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
     slots: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         index, slot = name.split(".", 1)

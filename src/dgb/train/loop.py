@@ -15,7 +15,7 @@ from dgb.model.bootstrap import Bootstrap, Outputs
 from dgb.model.loss import symmetric_loss
 from dgb.progress import progress_bar, say
 from dgb.recipe import Train
-from dgb.train.checkpoint import State, load_state, save_state
+from dgb.train.checkpoint import State, diverged, load_state, refuse_overflow, save_state
 from dgb.train.interrupt import deferred_interrupt
 from dgb.train.journal import open_metrics
 from dgb.train.monitor import health, is_collapsed
@@ -57,7 +57,8 @@ def fit(
                 save_state(state, folder)
             if is_interrupted():
                 raise KeyboardInterrupt
-    if folder:  # what comes after training may still be stopped
+    refuse_overflow(state)
+    if folder and state.saved_epoch < state.epoch:  # what comes after training may be stopped too
         save_state(state, folder)
     return lines
 
@@ -94,19 +95,13 @@ def train_epoch(
             total += value.item() / len(steps)
     state.epoch += 1
     line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
-    _refuse_nan(line)
+    if not math.isfinite(total):
+        raise DGBError(diverged(state, f"the loss became {total} in"))
     is_watched = recipe.patience > 0 and recipe.stop_on == "effective_rank"
     if is_watched or state.epoch % recipe.monitor_every == 0 or state.epoch in (1, recipe.epochs):
         line |= health(outputs)
     _remember_best(state, line, recipe)
     return line | {"seconds": round(time.perf_counter() - start, 4)}
-
-
-def _refuse_nan(line: dict[str, Any]) -> None:
-    if not math.isfinite(line["loss"]):
-        raise DGBError(
-            f"the loss became {line['loss']} in epoch {line['epoch']}; lower train.learning_rate"
-        )
 
 
 def _remember_best(state: State, line: dict[str, Any], recipe: Train) -> None:

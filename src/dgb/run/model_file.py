@@ -1,0 +1,68 @@
+"""The trained encoder in a file that says its format and notices when it is damaged."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from dgb.data.hetero.schema import Schema
+from dgb.errors import DGBError
+from dgb.model.encoder import Encoder
+from dgb.model.hetero import make_hetero_encoder
+from dgb.recipe import Recipe
+from dgb.run.folder import RECIPE
+from dgb.run.machine import dgb_version
+from dgb.train.tensor_file import DIGEST, Tensors, read_tensors, write_tensors
+
+MODEL = "model.safetensors"
+FORMAT = 3  # since 2, features.toml beside it says how columns are read
+DIGESTED = 3  # the first format with a digest
+
+
+def save_encoder(encoder: nn.Module, folder: Path) -> None:
+    """Write the online encoder, which is all that is kept of the model."""
+    metadata = {"format": str(FORMAT), "dgb_version": dgb_version()}
+    write_tensors(folder / MODEL, encoder.state_dict(), metadata)
+
+
+def load_encoder(
+    folder: Path, recipe: Recipe, device: torch.device, schema: Schema | None = None
+) -> Any:
+    """Return the trained encoder of a run folder; `schema` is that of a heterogeneous one."""
+    if not (folder / MODEL).exists():
+        raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
+    tensors = _read(folder / MODEL)
+    try:
+        encoder: nn.Module
+        if schema is None:
+            num_features, _ = tensors["weights.0"].shape
+            encoder = Encoder(num_features, recipe.encoder, torch.Generator())
+        else:
+            encoder = make_hetero_encoder(schema, recipe, torch.Generator())
+        encoder.load_state_dict(tensors)
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
+    return encoder.to(device)
+
+
+def _read(path: Path) -> Tensors:
+    try:
+        tensors, metadata = read_tensors(path, needs_digest=False)
+        _check_format(path, metadata.get("format", ""), has_digest=DIGEST in metadata)
+    except DGBError as error:
+        raise DGBError(f"{error}; train again") from None
+    return tensors
+
+
+def _check_format(path: Path, written: str, *, has_digest: bool) -> None:
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
+        raise DGBError(f"{path} is no model of dgb: it does not say its format")
+    if int(written) > FORMAT:
+        raise DGBError(
+            f"{path} was written by a newer dgb (format {written}, this one reads up to "
+            f"{FORMAT}); upgrade dgb"
+        )
+    if int(written) >= DIGESTED and not has_digest:
+        raise DGBError(f"{path} is damaged: its digest is missing")
