@@ -36,7 +36,7 @@ def test_train_writes_a_whole_run_folder(
     run = tmp_path / "run"
     assert main(["train", graph_file, "--out", str(run), *SMALL, "--set", "embed.npy=true"]) == 0
     files = {"recipe.toml", "metrics.jsonl", "model.safetensors", "scores.json"}
-    files |= {"embeddings.parquet", "embeddings.npy", "map.parquet", "report.html"}
+    files |= {"embeddings.parquet", "embeddings.npy", "map.parquet", "report.html", ".lock"}
     assert {f.name for f in run.iterdir()} == files
     ids, z = vectors(run / "embeddings.parquet")
     assert ids == list(blocks.node_ids) and z.shape == (90, 8)
@@ -112,9 +112,10 @@ def test_ctrl_c_leaves_a_run_that_resumes_to_the_same_vectors(
     first, second = (vectors(run / "embeddings.parquet")[1] for run in (whole, cut))
     np.testing.assert_array_equal(first, second)
     (cut / "report.html").unlink()  # as if killed before it was written
-    assert main(["train", "--resume", str(cut)]) == 2
-    assert f"is finished; its embeddings are {cut}" in (told := capsys.readouterr().err)
-    assert f"`dgb report {cut}`" in told and main(["report", str(cut)]) == 0
+    (cut / "checkpoint.safetensors").write_bytes(b"left over")
+    assert main(["train", "--resume", str(cut)]) == 0
+    assert f"is finished\nembeddings: {cut}" in capsys.readouterr().out
+    assert (cut / "report.html").exists() and not (cut / "checkpoint.safetensors").exists()
     assert main(["train", "--resume", str(cut), "--seed", "3"]) == 2
 
 

@@ -3,6 +3,7 @@
 import time
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 from dgb.commands.hetero import evaluate_hetero, tell_paths
 from dgb.commands.options import any_graph_of, check_counts, describe, recipe_of
@@ -14,36 +15,77 @@ from dgb.engine.cluster import Cluster, check_address, import_ray
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.recipe import Data, Recipe
+from dgb.run.folder import EMBEDDINGS, SCORES, make_folder, read_recipe
+from dgb.run.lock import locked
 
 
 def train(options: Namespace) -> None:
     """Train once into a run folder, or go on with one; the report is a page to look at it."""
-    from dgb.report.write import write_report
-    from dgb.run import folder as files
-    from dgb.run.hetero import train_hetero_run
-    from dgb.run.repeat import scores_table
-    from dgb.run.split_table import split_table
-    from dgb.run.training import train_run
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
     cluster = _cluster(options)
-    graph, recipe, folder = _resumed(options) if options.resume else _begun(options)
+    if options.resume:
+        _resume(options, cluster)
+        return
+    graph, recipe, folder = _begun(options)
+    with locked(folder):
+        make_folder(folder, recipe)
+        _train(graph, recipe, folder, cluster)
+
+
+def _resume(options: Namespace, cluster: Cluster | None) -> None:
+    from dgb.report.write import FILE, write_report
+    from dgb.run.training import remove_leftovers
+
+    if options.set or options.recipe or options.out or options.seed is not None:
+        raise DGBError("--resume goes on with the run's own recipe and folder; leave out the rest")
+    folder = Path(options.resume)
+    recipe = read_recipe(folder)
+    with locked(folder):
+        if not (folder / SCORES).exists():
+            _train(_graph(recipe.data, options), recipe, folder, cluster)
+            return
+        remove_leftovers(folder)  # which a kill after the last file may have left
+        page = folder / FILE if (folder / FILE).exists() else write_report(folder)
+    print(f"{folder} is finished\nembeddings: {folder / EMBEDDINGS}\nreport: {page}")
+
+
+def _train(
+    graph: Graph | HeteroGraph, recipe: Recipe, folder: Path, cluster: Cluster | None
+) -> None:
+    """Train into a folder that is there; what stops it is told together with how to go on."""
+    from dgb.report.write import write_report
+    from dgb.run.repeat import scores_table
+    from dgb.run.split_table import split_table
+
     print(f"{describe(graph)} → {folder}")
+    again = f"go on with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
-        if isinstance(graph, HeteroGraph):
-            scores = train_hetero_run(graph, recipe, folder)
-        else:
-            scores = train_run(graph, recipe, folder, cluster)
+        scores = _trained(graph, recipe, folder, cluster)
+        page = write_report(folder)
     except KeyboardInterrupt:
-        engine = cluster.words if cluster else ""
-        say(f"dgb: stopped; go on with `dgb train --resume {folder}{engine}`")
+        say(f"dgb: stopped; {again}")
         raise
+    except OSError as error:  # a full disk, most often
+        reason = error.strerror or error
+        raise DGBError(f"cannot write to {folder}: {reason}; mend that and {again}") from error
     if "dgb" in scores:
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
         print(f"\n{table([scores])}\n")
     print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    print(f"embeddings: {folder / files.EMBEDDINGS}\nreport: {write_report(folder)}")
+    print(f"embeddings: {folder / EMBEDDINGS}\nreport: {page}")
+
+
+def _trained(
+    graph: Graph | HeteroGraph, recipe: Recipe, folder: Path, cluster: Cluster | None
+) -> dict[str, Any]:
+    from dgb.run.hetero import train_hetero_run
+    from dgb.run.training import train_run
+
+    if isinstance(graph, HeteroGraph):
+        return train_hetero_run(graph, recipe, folder)
+    return train_run(graph, recipe, folder, cluster)
 
 
 def _cluster(options: Namespace) -> Cluster | None:
@@ -58,21 +100,6 @@ def _cluster(options: Namespace) -> Cluster | None:
     return None
 
 
-def _resumed(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
-    from dgb.run import folder as files
-
-    if options.set or options.recipe or options.out or options.seed is not None:
-        raise DGBError("--resume goes on with the run's own recipe and folder; leave out the rest")
-    folder = Path(options.resume)
-    recipe = files.read_recipe(folder)
-    if (folder / files.SCORES).exists():
-        raise DGBError(
-            f"{folder} is finished; its embeddings are {folder / files.EMBEDDINGS}, and "
-            f"`dgb report {folder}` makes its page"
-        )
-    return _graph(recipe.data, options), recipe, folder
-
-
 def _graph(data: Data, options: Namespace) -> Graph | HeteroGraph:
     if options.engine == "ray" and is_hetero(data.graph):
         raise DGBError("--engine ray is for graphs of one node type; leave it out")
@@ -80,7 +107,6 @@ def _graph(data: Data, options: Namespace) -> Graph | HeteroGraph:
 
 
 def _begun(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
-    from dgb.run import folder as files
     from dgb.run.hetero_parts import resolve
     from dgb.run.trained import check_recipe
 
@@ -91,7 +117,6 @@ def _begun(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
         recipe = resolve(graph, recipe)
         tell_paths(graph, recipe)
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    files.make_folder(folder, recipe)
     return graph, recipe, folder
 
 

@@ -16,6 +16,7 @@ from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import load
 from dgb.reproduce.place import FAILURES, Place, in_parallel
+from dgb.run.lock import locked
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe
 from dgb.train.journal import append_line, read_lines, rewrite_lines
@@ -29,7 +30,11 @@ Failures = dict[str, list[str]]  # what went wrong, by method
 
 def compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
     """Return a line per training and split, and what failed; finished trainings are kept."""
-    place.results.mkdir(parents=True, exist_ok=True)
+    with locked(place.results, FILE):
+        return _compare(tasks, place)
+
+
+def _compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
     path = place.results / FILE
     lines, left = _known(tasks, place)
     if done := len(tasks) - len(left):

@@ -1,6 +1,7 @@
 """Run measurements: in parallel, line by line into a file, going on where a stopped one was."""
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from dgb.progress import progress_bar, say
 from dgb.reproduce.measure import Line, load, measure, training_of
 from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.place import FAILURES, Place, in_parallel
+from dgb.run.lock import locked
 from dgb.run.machine import uncommitted
 from dgb.train.journal import append_line, read_lines, rewrite_lines
 
@@ -37,7 +39,15 @@ def run(
 ) -> list[Line]:
     """Return a line per measurement, in order; those measured before are not measured again."""
     refuse_uncommitted()
-    place.results.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        for table in sorted({job.table for job in jobs}):
+            stack.enter_context(locked(place.results, _path(place.results, table).name))
+        return _run(jobs, place, load_graph, measure_jobs)
+
+
+def _run(
+    jobs: list[Measurement], place: Place, load_graph: Load, measure_jobs: Measure
+) -> list[Line]:
     hashes = {d: fingerprint(load_graph(d, place)) for d in {job.dataset for job in jobs}}
     done = _known(jobs, hashes, place)
     left = [job for job in jobs if job not in done]

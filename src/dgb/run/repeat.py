@@ -14,6 +14,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
+from dgb.run.lock import locked
 from dgb.run.trained import train_encoder
 from dgb.run.training import describe, score_systems
 from dgb.train.journal import append_line, read_lines, rewrite_lines
@@ -49,17 +50,26 @@ def repeat(
     train_once: Callable[[AnyGraph, Recipe], dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
-    seeds = seeds_of(recipe, runs)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path.parent, path.name):
+        return _repeat(graph, recipe, seeds_of(recipe, runs), path, train_once)
+
+
+def _repeat(
+    graph: AnyGraph,
+    recipe: Recipe,
+    seeds: range,
+    path: Path,
+    train_once: Callable[[AnyGraph, Recipe], dict[str, Any]],
+) -> list[dict[str, Any]]:
     lines = read_lines(path)
     rewrite_lines(path, lines)  # without a half-written one, which the next line would join
     key = (recipe_hash(recipe), fingerprint(graph))
     same = [m for m in lines if (m.get("recipe"), m.get("graph_hash")) == key]
     done = {line["seed"]: line for line in same if line["seed"] in seeds}
     if done:
-        say(f"{len(done)} of {runs} trainings taken from {path}")
+        say(f"{len(done)} of {len(seeds)} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
-    for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=runs):
+    for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=len(seeds)):
         line = train_once(graph, with_seed(recipe, seed))
         append_line(path, line)
         done[seed] = line

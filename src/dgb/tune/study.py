@@ -13,6 +13,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.scores import without_test_labels
 from dgb.progress import progress_bar, say
 from dgb.recipe import Recipe
+from dgb.run.lock import locked
 from dgb.run.machine import git_hash, versions
 from dgb.run.trained import check_recipe
 from dgb.tune.candidate import mean_scores
@@ -45,11 +46,17 @@ def tune(
     """
     plan = plan or Plan()
     search = _make_search(without_test_labels(graph, recipe.train.seed), recipe, space, plan)
+    with locked(folder):
+        return _tune(search, space, folder, plan.trials)
+
+
+def _tune(search: Search, space: Space, folder: Path, trials: int) -> Found:
+    recipe = search.recipe
     study = open_study(folder, _made_for(search), warm_up=recipe.train.epochs // 4)
     lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
     if lines:
-        say(f"{len(lines)} of {plan.trials} trials taken from {folder}")
-    start, total = starting_point(recipe, space), max(plan.trials, len(lines))
+        say(f"{len(lines)} of {trials} trials taken from {folder}")
+    start, total = starting_point(recipe, space), max(trials, len(lines))
     with progress_bar(None, "tune", unit="trial", initial=len(lines), total=total) as bar:
         while len(lines) < total:
             _show(bar, lines)
