@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from dgb.data.graph import Array
+from dgb.data.mapped import new_mapped
 from dgb.errors import DGBError
 from dgb.progress import progress_bar
 from dgb.settings import setting
@@ -86,7 +87,7 @@ def _write_features(
     path: Path, block: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
     centres = _centres(blocks, generator)
-    np.lib.format.open_memmap(path, "w+", np.float32, (blocks.nodes, blocks.features))
+    new_mapped(path, np.float32, (blocks.nodes, blocks.features))
     for part in _parts(blocks.nodes, AT_ONCE // blocks.features + 1, "features"):
         x = generator.standard_normal((len(block[part]), blocks.features), np.float32)
         x += centres[block[part]]
@@ -106,7 +107,7 @@ def _write_edges(
     path: Path, block: Array, weight: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
     line = _lined_up(block, weight, BLOCKS * blocks.classes)
-    np.lib.format.open_memmap(path, "w+", np.int32, (2, blocks.edges))
+    new_mapped(path, np.int32, (2, blocks.edges))
     for part in _parts(blocks.edges, AT_ONCE, "edges"):
         count = min(part.stop, blocks.edges) - part.start
         source = line.drawn(0.0, line.bounds[-1], generator.random(count))

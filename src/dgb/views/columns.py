@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dgb.data.mapped import new_mapped
+
 LEAST = 32  # columns: with fewer a hop spends its time on the edges' places, not on the numbers
 BLOCK = 2**26  # numbers of a block where nothing is said: 256 MB
 
@@ -67,4 +69,4 @@ class Store:
         if self.folder is None:
             return np.empty(shape, np.float32)
         self.folder.mkdir(parents=True, exist_ok=True)
-        return np.lib.format.open_memmap(self.folder / f"{name}.npy", "w+", np.float32, shape)
+        return new_mapped(self.folder / f"{name}.npy", np.float32, shape)
