@@ -7,8 +7,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import TypeVar
 
 from dgb.errors import DGBError
@@ -46,7 +47,8 @@ def in_parallel(
         return
     left = iter(tasks)
     running: dict[Future[Result], Task] = {}
-    with _quiet(place.threads), ProcessPoolExecutor(place.jobs, get_context("spawn")) as pool:
+    processes = ProcessPoolExecutor(place.jobs, get_context("spawn"), _end_with_parent)
+    with _quiet(place.threads), processes as pool:
         while True:
             # No more than run at once: a stop would have to wait for those handed out.
             for task in islice(left, place.jobs - len(running)):
@@ -55,6 +57,18 @@ def in_parallel(
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), _result(future)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it is killed, not wait for work for ever."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _result(future: "Future[Result]") -> Result:
