@@ -147,7 +147,7 @@ def test_a_file_cut_short_swapped_or_missing_is_one_sentence(saved: Path) -> Non
     lying = len(header).to_bytes(8, "little") + header.encode() + b"0000"
     for broken in (b"", whole[:5], whole[:200], whole[:-1], b"\xff" * 64, lying):
         path.write_bytes(broken)
-        with pytest.raises(DGBError, match=r"cannot read .*; train the run again"):
+        with pytest.raises(DGBError, match=r"cannot read .*; train again"):
             DGB.load(saved)
     path.unlink()
     with pytest.raises(DGBError, match="not finished"):

@@ -256,7 +256,7 @@ def test_evaluate_has_three_tasks(
     printed = capsys.readouterr().out
     assert all(word in printed for word in words)
     assert ("validation" in printed) == (task != "cluster")
-    assert [f.name for f in (tmp_path / "out").iterdir()] == [file]
+    assert {f.name for f in (tmp_path / "out").iterdir()} == {file, f".{file}.lock"}
 
 
 def test_options_may_stand_between_a_run_and_its_nodes(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dgb.arguments.parser import parse
 from dgb.errors import DGBError
+from dgb.whole_file import NO_ROOM
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `dgb … | head` has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # no space, no permission, a folder where a file should be
-        print(f"dgb: {error}", file=sys.stderr)
+        advice = "; make room, and give the same command again" if error.errno in NO_ROOM else ""
+        print(f"dgb: {error}{advice}", file=sys.stderr)
         return 2
     return 0

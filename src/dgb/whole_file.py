@@ -1,9 +1,12 @@
 """Files that are written whole or not at all: a reader finds the old one or the new one."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of an OSError: the disk is full
 
 
 @contextmanager

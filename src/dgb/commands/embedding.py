@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from dgb.data.align import refuse_own_scales
 from dgb.data.hetero.load import is_hetero
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
+from dgb.run.lock import locked
 
 if TYPE_CHECKING:
     from dgb.data.graph import Array
@@ -30,7 +31,8 @@ def embed(options: Namespace) -> None:
     recipe = _recipe(options, files.read_recipe(folder))
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     schema = files.read_schema(folder)
-    with _scratch_beside(out) as scratch:
+    # The run's own embeddings are one file for all processes that might write it.
+    with nullcontext() if options.out else locked(folder), _scratch_beside(out) as scratch:
         if schema is None:
             node_ids, z = _embedded(options, recipe, scratch)
         else:

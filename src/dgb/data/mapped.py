@@ -1,6 +1,5 @@
 """Arrays that lie in a new file, whose room on the disk is taken before anything is written."""
 
-import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
-
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+from dgb.whole_file import NO_ROOM
 
 
 def new_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
