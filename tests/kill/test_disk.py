@@ -17,11 +17,12 @@ from dgb.run.lock import locked
 from dgb.run.vectors import read_embeddings
 from tests.conftest import make_blocks
 from tests.kill.attempts import start_forked
-from tests.kill.disk import make_read_only, needs_mount, on_small_disk, told
+from tests.kill.disk import make_read_only, needs_mount, on_small_disk, told, told_if_failed
 
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=6 train.checkpoint_every=2"
 SETS = [word for pair in SMALL.split() for word in ("--set", pair)]
 FULL = "No space left on device"
+FEWEST = 4  # sizes of a disk that are too small
 
 
 @pytest.fixture
@@ -46,9 +47,12 @@ def train_with_little_room(disk: Path, graph: str, *left: str) -> None:
         run, filler = disk / f"run{number}", disk / "filler"
         free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
         filler.write_bytes(bytes(free - 1024 * int(kilobytes)))
-        line = told(["train", graph, "--out", str(run), *SETS])
-        assert FULL in line and str(run) in line
+        line = told_if_failed(["train", graph, "--out", str(run), *SETS])
         filler.unlink()
+        if line is None:  # there is room for a whole run
+            assert number >= FEWEST
+            return
+        assert FULL in line and str(run) in line
         if (run / RECIPE).exists():
             assert f"go on with `dgb train --resume {run}`" in line
             assert main(["train", "--resume", str(run)]) == 0
@@ -71,7 +75,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_room(
 @needs_mount
 @pytest.mark.slow
 def test_a_disk_may_fill_up_at_any_file(tmp_path: Path, graph_file: Path) -> None:
-    left = map(str, range(0, 120, 4))
+    left = map(str, range(0, 400, 4))
     on_small_disk(train_with_little_room, tmp_path / "disk", 1024, str(graph_file), *left)
 
 

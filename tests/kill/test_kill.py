@@ -25,7 +25,7 @@ from tests.kill.attempts import attempt, count_touches, draw_death
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
-SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=12 train.checkpoint_every=2"
+SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=60 train.checkpoint_every=3"
 VARIANTS = {
     "whole graph": ("blocks.npz", ""),
     "batches of rows on disk": ("dense.npz", "train.batch_size=40 train.keep=disk"),
