@@ -49,3 +49,11 @@ def test_the_documentation_links_to_what_is_there() -> None:
         text = path.read_text("utf-8")
         for name in re.findall(r"\b(?:docs|examples|scripts|benchmarks)/[\w./-]*\w", text):
             assert (ROOT / name).exists(), f"{path.name} names {name}"
+
+
+def test_every_promise_names_a_test_that_is_there() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 40
+    for file, name in named:
+        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file} has no {name}"
