@@ -12,7 +12,7 @@ from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views import pattern
 from dgb.views.coefficients import chebyshev_coefficients, ppr_coefficients
-from dgb.views.diffusion import Diffusion
+from dgb.views.diffusion import Diffusion, even_parts
 from dgb.views.operators import make_diff, theta
 from dgb.views.product import product
 
@@ -148,7 +148,17 @@ def test_diffusion_is_matrix_free(adjacency: Any) -> None:
     assert operator.transition.multiplications == adjacency.nnz
 
 
-@pytest.mark.parametrize("columns", [1, 16, 17, 40])
+@pytest.mark.parametrize(
+    ("count", "widths"),
+    [(1, [1]), (31, [31]), (32, [32]), (63, [63]), (64, [32, 32]), (100, [32, 32, 36])],
+)
+def test_blocks_of_columns_have_no_narrow_rest(count: int, widths: list[int]) -> None:
+    parts = even_parts(count, 32)
+    assert [part.stop - part.start for part in parts] == widths
+    assert [i for part in parts for i in range(count)[part]] == list(range(count))
+
+
+@pytest.mark.parametrize("columns", [1, 16, 17, 40, 63, 64, 70, 100])
 def test_blocks_of_columns_give_the_same_bits(
     adjacency: Any, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

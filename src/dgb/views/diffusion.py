@@ -13,6 +13,7 @@ is that of exact arithmetic; float32 adds about 1e-6 of rounding.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from torch import Tensor
 from dgb.data.csr_rows import canonical_rows, row_sums
 from dgb.data.graph import Array
 from dgb.data.parts import nonzero_parts
+from dgb.views.columns import LEAST
 from dgb.views.pattern import lacks_csr
 from dgb.views.sparse import SparseMatrix, Tick, idle
 
@@ -94,12 +96,12 @@ class Diffusion:
 
     def _series(self, dense: Tensor, tick: Tick) -> Tensor:
         """Sum the series a few columns at a time: all hops then find them in the cache."""
-        width = CACHED // max(len(dense), 1) // 8 * 8
-        if not 16 <= width < dense.shape[1] or dense.device.type != "cpu":
+        fitting, count = CACHED // max(len(dense), 1), dense.shape[1]
+        if fitting < LEAST // 2 or fitting >= count or dense.device.type != "cpu":
             return self._sum(dense, tick)
         out = torch.empty_like(dense)
-        for i in range(0, dense.shape[1], width):
-            out[:, i : i + width] = self._sum(dense[:, i : i + width].contiguous(), idle)
+        for part in even_parts(count, max(fitting, LEAST)):
+            out[:, part] = self._sum(dense[:, part].contiguous(), idle)
         return out
 
     def _sum(self, dense: Tensor, tick: Tick) -> Tensor:
@@ -112,6 +114,16 @@ class Diffusion:
             return following, out.add_(following, alpha=coefficient)
 
         return chebyshev_sum(self.coefficients, dense, torch.mul, step)
+
+
+def even_parts(count: int, width: int) -> list[slice]:
+    """Return slices of columns, each at least `width` wide where there are so many columns.
+
+    Sparse products may sum in another order for fewer than 32 columns (MKL with AVX-512): with a
+    narrow rest at the end, the bits of a column would depend on how the columns are divided.
+    """
+    cuts = [*range(0, max(count - width, 0) + 1, width), count]
+    return [slice(start, stop) for start, stop in pairwise(cuts)]
 
 
 def chebyshev_sum(
