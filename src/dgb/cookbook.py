@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 from dgb.recipe import ALL_TYPES, Data, Hetero, Recipe
 from dgb.settings import make_section, unknown_name
 
@@ -122,14 +122,14 @@ def _read(source: str) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DGBError(f"cannot read the recipe {source}: {error}") from error
+        raise DGBError(
+            f"cannot read the recipe {source} ({error}); check path and encoding"
+        ) from error
 
 
 def _parse(text: str, source: str) -> dict[str, Any]:
-    try:
+    with refusing(Path(source), "not valid TOML", "mend it; `dgb info default` lists all keys"):
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DGBError(f"{source} is not valid TOML: {error}") from error
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -154,5 +154,5 @@ def _value(text: str) -> Any:
         return float(text)
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+    except (ValueError, KeyError, RecursionError):  # a number may be too long to be one
         return text

@@ -43,7 +43,7 @@ def checked_labels(labels: Any) -> Array:
     if given.dtype.kind not in "iu" and not (given == np.floor(given)).all():
         raise DGBError("labels must be whole numbers, -1 where unknown")
     if (given < -1).any():
-        raise DGBError(f"labels must be at least 0, or -1 where unknown, not {given.min()}")
+        raise DGBError(f"labels must be one integer per node, -1 where unknown, not {given.min()}")
     return given.astype(np.int64)
 
 
@@ -51,7 +51,7 @@ def check_split(*parts: Array, num_nodes: int) -> None:
     """Refuse parts of a split that share a node or name one that is not there."""
     nodes = np.concatenate(parts)
     if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
-        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph")
+        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph; mend it")
     if len(np.unique(nodes)) < len(nodes):
         raise DGBError("a node is in two parts of the split; train, validation and test are apart")
 

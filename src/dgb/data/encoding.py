@@ -60,7 +60,7 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
         )
         encoding = Encoding(columns, values["structure"])
     except (KeyError, TypeError, AttributeError) as error:
-        raise DGBError(f"not a description of feature columns ({error})") from None
+        raise DGBError(f"not a description of feature columns ({error}); train again") from None
     if any(column.kind not in KINDS for column in columns):
         raise DGBError(f"a feature column must be one of {', '.join(KINDS)}; upgrade dgb")
     for column in columns:

@@ -96,7 +96,9 @@ def make_graph(
     labels = None if labels is None else checked_labels(labels)
     for what, values in (("node ids", node_ids), ("labels", labels)):
         if values is not None and values.shape != (num_nodes,):
-            raise DGBError(f"{name}: {num_nodes} nodes but {what} of shape {values.shape}")
+            raise DGBError(
+                f"{name}: {num_nodes} nodes but {what} of shape {values.shape}; give one a node"
+            )
     for split in splits:
         check_split(split.train, split.validation, split.test, num_nodes=num_nodes)
     return Graph(name, x, adjacency, node_ids, labels, label_names, splits)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.hetero.schema import Schema, plain_schema, schema_from
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 from dgb.recipe import Recipe
 from dgb.run.lock import unwritable
 from dgb.whole_file import whole_file
@@ -49,7 +49,9 @@ def check_graph(folder: Path, graph_hash: str) -> None:
 def read_recipe(folder: Path) -> Recipe:
     """Return the recipe of a run folder."""
     if not (folder / RECIPE).exists():
-        raise DGBError(f"{folder} is not a run folder: it has no {RECIPE}")
+        raise DGBError(
+            f"{folder} is not a run folder, it has no {RECIPE}; give one that `dgb train` wrote"
+        )
     try:
         return load_recipe(folder / RECIPE)
     except DGBError as error:
@@ -91,12 +93,8 @@ def _save_toml(path: Path, values: dict[str, Any] | None) -> None:
 def _read_toml(path: Path, make: Callable[[dict[str, Any]], Read]) -> Read | None:
     if not path.exists():
         return None
-    try:
+    with refusing(path, "cannot be read", "train the run again"):
         return make(tomllib.loads(path.read_text("utf-8")))
-    except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DGBError(f"cannot read {path}: {error}; train the run again") from None
 
 
 def write_parquet(path: Path, table: Any) -> None:

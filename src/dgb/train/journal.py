@@ -19,7 +19,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     for text in path.read_text("utf-8", errors="replace").splitlines():
         try:
             lines.append(json.loads(text))
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             continue
     return [line for line in lines if isinstance(line, dict)]
 
@@ -38,7 +38,7 @@ def append_line(path: Path, line: dict[str, Any]) -> None:
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Return the metrics of a run, a line an epoch."""
-    return [line for line in read_lines(folder / FILE) if "epoch" in line]
+    return [line for line in read_lines(folder / FILE) if isinstance(line.get("epoch"), int)]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dgb.data.tables.columns import find_column
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.table import Table, read_table, table_of
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 from dgb.recipe import Data
 
 
@@ -56,7 +56,8 @@ def _count(nodes: Table | Features) -> int:
 def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
     rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
     if reading.labels.lower().endswith(".npy"):
-        labels = class_labels(read_npy(Path(reading.labels)))
+        with refusing(Path(reading.labels), "no labels", "give one integer per node"):
+            labels = class_labels(read_npy(Path(reading.labels)))
         graph = make_graph(name, rows, adjacency, labels=labels)
     else:
         graph = graph_from_matrix(name, _no_edges(), rows, _label_table(reading), _plain(reading))

@@ -1,7 +1,6 @@
 """From the plain arrays of a file to the parts of a graph, every index checked on the way."""
 
 import zipfile
-import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dgb.data.checked import checked_labels
 from dgb.data.graph import Array
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
@@ -21,15 +21,18 @@ def open_npz(path: Path, keys: Collection[str]) -> Arrays:
     """Return those of the wanted arrays that the npz file holds, never unpickling anything."""
     if not path.is_file():
         raise DGBError(f"{path}: no such file; give the path of an npz file")
-    try:
+    advice = "get it again or write it with write_npz"
+    with (
+        refusing(path, "not a readable npz file of plain arrays", advice),
+        zipfile.ZipFile(path),
+        np.load(path, allow_pickle=False) as file,
+    ):
         # Read by key: public files carry pickled name lists beside the numbers, which stay unread.
-        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
-            return {key: file[key] for key in file.files if key in keys}
-    except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
-        raise DGBError(
-            f"{path}: not a readable npz file of plain arrays (broken, or another format); "
-            "get it again or write it with write_npz"
-        ) from None
+        found = {key: file[key] for key in file.files if key in keys}
+        # A member that is no array comes as the bytes that it holds.
+        for key, array in found.items():
+            refuse_unless(isinstance(array, np.ndarray), f"`{key}` is no array; {advice}")
+        return found
 
 
 def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
@@ -39,7 +42,9 @@ def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
     data = arrays.get(f"{prefix}data")
     data = np.ones(len(indices), np.float32) if data is None else data
     for part in (indices, indptr):
-        refuse_unless(part.dtype.kind in "iu", f"`{prefix}…` holds positions that are no integers")
+        refuse_unless(
+            part.dtype.kind in "iu", f"`{prefix}…` holds positions that are no integers; mend them"
+        )
     rows = sparse.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
     rows.check_format(full_check=True)
     return rows
@@ -61,11 +66,11 @@ def relation_matrix(
     for end, num_nodes in zip(edge_index, shape, strict=True):
         refuse_unless(
             end.size == 0 or bool(end.min() >= 0 and end.max() < num_nodes),
-            f"`edge_index` names nodes outside 0 … {num_nodes - 1}, the nodes that there are",
+            f"`edge_index` names nodes outside 0 … {num_nodes - 1}; give a row for each of them",
         )
     # A bit for each edge where all weigh the same; scipy takes 32-bit positions as they are.
     weight = np.ones(edge_index.shape[1], bool) if edge_weight is None else edge_weight
-    refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` needs one value per edge")
+    refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` must be one value per edge")
     row, col = edge_index
     return sparse.coo_array((weight, (row, col)), shape=shape)
 
@@ -87,10 +92,10 @@ def class_labels(y: Array | None) -> Array | None:
         return None
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     refuse_unless(
-        y.ndim == 1 and y.dtype.kind in "iu" and int(y.min(initial=0)) >= -1,
+        y.ndim == 1 and y.dtype.kind in "iu",
         f"labels must be one integer per node, -1 where unknown, not {y.dtype} of shape {y.shape}",
     )
-    return y.astype(np.int64)
+    return checked_labels(y)
 
 
 def refuse_unless(is_right: bool, problem: str) -> None:

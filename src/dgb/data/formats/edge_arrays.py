@@ -7,7 +7,7 @@ from scipy import sparse
 
 from dgb.data.formats.arrays import Matrix, count_nodes, edge_matrix
 from dgb.data.formats.node_matrix import read_npy, read_sparse
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
 
@@ -35,18 +35,17 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
 
 def _read_market(path: Path) -> Matrix:
     import gzip
+    from io import BytesIO
 
     from scipy.io import mmread
 
-    try:
-        # Opened here: scipy unpacks by the name alone, and only where .gz is in small letters.
+    advice = "get it again or write it with scipy.io.mmwrite"
+    with refusing(path, "not a readable MatrixMarket file", advice):
+        # Opened here: scipy unpacks by the name alone, and only where .gz is in small letters. All
+        # at once: scipy steps back in the file, and a file that cannot do it ends the process.
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return sparse.coo_array(mmread(file))
-    except (OSError, ValueError, TypeError, EOFError, OverflowError, MemoryError) as error:
-        raise DGBError(
-            f"{path}: not a readable MatrixMarket file ({error}); get it again or write it with "
-            "scipy.io.mmwrite"
-        ) from None
+            content = BytesIO(file.read())
+        return sparse.coo_array(mmread(content))
 
 
 def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_tables
 from dgb.data.tables.table import table_of
-from dgb.errors import DGBError
+from dgb.errors import refusing
 from dgb.recipe import Data
 
 Columns = dict[str, list[Any]]
@@ -44,15 +44,11 @@ def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | Non
 
 def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
     """Read a GraphML file; the ids of nodes stay the text that they are in it."""
-    from xml.etree.ElementTree import ParseError
-
     import networkx
 
-    try:
+    with refusing(path, "not a readable GraphML file", "export it again"):
         network = networkx.read_graphml(path)
-    except (OSError, ParseError, networkx.NetworkXException, ValueError, KeyError) as error:
-        raise DGBError(f"{path}: not a readable GraphML file ({error}); export it again") from None
-    return from_networkx(network, path.stem, reading, encoding)
+        return from_networkx(network, path.stem, reading, encoding)
 
 
 def _from_columns(

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from dgb.data.formats.arrays import Arrays, Matrix, open_npz, refuse_unless
 from dgb.data.graph import Array, Features
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 SUFFIXES = (".npy", ".npz")
 SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
@@ -27,36 +27,32 @@ def node_matrix(path: Path) -> Features:
 
 def read_npy(path: Path) -> Array:
     """Open an array that holds no Python objects; it stays in its file until it is used."""
-    try:
+    if not path.is_file():
+        raise DGBError(f"{path}: no such file; give the path of a .npy file")
+    with refusing(path, "not a readable .npy array of numbers", "write it with numpy.save"):
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except FileNotFoundError:
-        raise DGBError(f"{path}: no such file; give the path of a .npy file") from None
-    except (OSError, ValueError, EOFError, MemoryError):
-        raise DGBError(
-            f"{path}: not a readable .npy array of numbers (broken, or another format); "
-            "write it with numpy.save"
-        ) from None
 
 
 def read_sparse(path: Path) -> Matrix:
     """Read a matrix that scipy.sparse.save_npz has written, never unpickling anything."""
     arrays = open_npz(path, SPARSE_KEYS)
-    try:
-        return sparse_matrix(arrays)
-    except KeyError as error:
-        raise DGBError(
-            f"{path}: no array {error}; give a file of scipy.sparse.save_npz, "
-            "or one with `edge_index` as write_npz writes it"
-        ) from None
-    except (DGBError, ValueError, TypeError, IndexError, OverflowError) as error:
-        raise DGBError(f"{path}: {error}; write it with scipy.sparse.save_npz") from None
+    with refusing(path, "not a sparse matrix", "write it with scipy.sparse.save_npz"):
+        try:
+            return sparse_matrix(arrays)
+        except KeyError as error:
+            raise DGBError(
+                f"no array {error}; give a file of scipy.sparse.save_npz, "
+                "or one with `edge_index` as write_npz writes it"
+            ) from None
 
 
 def sparse_matrix(arrays: Arrays) -> Matrix:
     """Join the parts of a CSR, CSC or COO matrix."""
     shape, data = _shape(arrays["shape"]), arrays["data"]
     form = _text(arrays["format"])
-    refuse_unless(form in ("csr", "csc", "coo"), f"form {form!r} is not one of csr, csc, coo")
+    refuse_unless(
+        form in ("csr", "csc", "coo"), f"`format` must be one of csr, csc, coo, not {form!r}"
+    )
     if form == "coo":
         return sparse.coo_array((data, (_places(arrays["row"]), _places(arrays["col"]))), shape)
     make: Any = sparse.csr_array if form == "csr" else sparse.csc_array

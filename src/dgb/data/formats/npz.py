@@ -18,7 +18,7 @@ from dgb.data.formats.arrays import (
 from dgb.data.formats.npz_arrays import TEST, TRAIN, VALIDATION, arrays_of
 from dgb.data.graph import Array, Features, Graph, Split
 from dgb.data.structure import make_featured_graph
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 from dgb.whole_file import whole_file
 
 _FEATURE_KEYS = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
@@ -42,17 +42,14 @@ def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
     """
     path = Path(path)
     arrays = open_npz(path, _KEYS)
-    try:
-        return _graph_from(path.stem, arrays, structure)
-    except KeyError as error:
-        raise DGBError(
-            f"{path}: no array {error}; the file needs `edge_index`, and for features "
-            "`x` or `x_indices`, `x_indptr` and `x_shape`"
-        ) from None
-    except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
-    except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
-        raise DGBError(f"{path}: {error}; mend the file or write it with write_npz") from None
+    with refusing(path, "not a whole graph", "mend the file or write it with write_npz"):
+        try:
+            return _graph_from(path.stem, arrays, structure)
+        except KeyError as error:
+            raise DGBError(
+                f"no array {error}; the file needs `edge_index`, and for features "
+                "`x` or `x_indices`, `x_indptr` and `x_shape`"
+            ) from None
 
 
 def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
@@ -76,7 +73,7 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
     names = tuple(str(label) for label in arrays.get("label_names", ()))
     refuse_unless(
         not names or labels is None or int(labels.max(initial=-1)) < len(names),
-        f"`y` counts beyond the {len(names)} `label_names`",
+        f"`y` must count below {len(names)}, the number of `label_names`",
     )
     graph = make_featured_graph(
         name,

@@ -96,7 +96,7 @@ def splits_of(store: Store, num_nodes: int) -> tuple[Split, ...]:
     masks = [array_of(store[mask]) if mask in store else none for mask in _MASKS]
     for mask, values in zip(_MASKS, masks, strict=True):
         refuse_unless(
-            len(values) == num_nodes, f"{mask} needs one row per node, {num_nodes} in all"
+            len(values) == num_nodes, f"{mask} must have one row per node, {num_nodes} in all"
         )
     columns = [mask[:, None] if mask.ndim == 1 else mask for mask in masks]
     # A data set of many splits may share one test set: WikiCS has a single column there.

@@ -147,7 +147,10 @@ def make_hetero_graph(
     count = nodes[target].num_nodes
     labels = None if labels is None else checked_labels(labels)
     if labels is not None and labels.shape != (count,):
-        raise DGBError(f"{name}: {count} nodes of type {target} but labels of shape {labels.shape}")
+        raise DGBError(
+            f"{name}: {count} nodes of type {target} but labels of shape {labels.shape}; "
+            "give one a node"
+        )
     for split in splits:
         check_split(split.train, split.validation, split.test, num_nodes=count)
     labelled = (labels, label_names, splits, split_names)
@@ -162,5 +165,5 @@ def _check_relation(relation: Relation, nodes: Mapping[str, NodeType]) -> None:
             raise DGBError(
                 f"relation {relation.label} is "
                 f"{relation.matrix.shape[0]} × {relation.matrix.shape[1]}, but there are "
-                f"{nodes[end].num_nodes} nodes of type {end}"
+                f"{nodes[end].num_nodes} nodes of type {end}; give an edge list that fits them"
             )

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dgb.data.formats.pyg_file import BROKEN, load_pyg, refusal
+from dgb.data.formats.pyg_file import load_pyg, refusal
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.pyg import from_hetero_data
-from dgb.errors import DGBError
+from dgb.errors import refusing
 
 
 def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:
@@ -13,9 +13,5 @@ def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:
     data = load_pyg(path)
     if type(data).__name__ != "HeteroData":
         raise refusal(path, "holds no HeteroData")
-    try:
+    with refusing(path, "not a whole HeteroData", "save it again"):
         return from_hetero_data(data, target, path.stem)
-    except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
-    except BROKEN as error:
-        raise DGBError(f"{path}: not a whole HeteroData ({error}); save it again") from None

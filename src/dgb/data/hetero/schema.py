@@ -78,11 +78,11 @@ def schema_from(values: Mapping[str, Any]) -> Schema:
         types = {str(of["name"]): _type_from(of) for of in values["types"]}
         relations = tuple((str(s), str(name), str(t)) for s, name, t in values["relations"])
         schema = Schema(values["target"], types, relations, str(values["edges_hash"]))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DGBError(f"not a description of types and relations ({error})") from None
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise DGBError(f"not a description of types and relations ({error}); train again") from None
     named = [schema.target, *(end for triple in relations for end in triple[::2])]
     if any(name not in types for name in named):
-        raise DGBError("not a description of types and relations (a type is missing)")
+        raise DGBError("not a description of types and relations (a type is missing); train again")
     return schema
 
 

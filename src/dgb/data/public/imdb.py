@@ -16,7 +16,7 @@ from dgb.data.hetero.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.errors import DGBError
+from dgb.errors import refusing
 
 Table = Any  # pyarrow's, which ships no types
 _TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the others are to test
@@ -24,7 +24,7 @@ _TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the 
 
 def read_imdb(name: str, folder: Path) -> HeteroGraph:
     """Read movies, directors and actors; nodes keep their numbers in GTN's files."""
-    try:
+    with refusing(folder, "not the published files", "remove them and fetch them again"):
         known = _read(folder, "movies_with_genre")
         nodes = {
             "movie": _node_type(known, _read(folder, "movies_without_genre")),
@@ -41,11 +41,6 @@ def read_imdb(name: str, folder: Path) -> HeteroGraph:
         labels[places] = _column(known, "genre")
         split = Split(*np.split(places, [_TRAIN, _TRAIN + _VALIDATION]))
         return make_hetero_graph(name, nodes, relations, "movie", labels=labels, splits=(split,))
-    except (KeyError, ValueError, TypeError, IndexError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise DGBError(
-            f"{folder}: not the published files ({reason}); remove them and fetch them again"
-        ) from None
 
 
 def _read(folder: Path, what: str) -> Table:

@@ -8,9 +8,10 @@ from scipy import sparse
 from dgb.data.formats.arrays import Matrix, edge_matrix, refuse_unless
 from dgb.data.graph import Array, Graph, Split, make_graph
 from dgb.data.public.unpickle import read_pickle
-from dgb.errors import DGBError
+from dgb.errors import refusing
 
 NUM_VALIDATION = 500
+FETCH = "fetch the data set again"
 
 
 def read_planetoid(name: str, folder: Path) -> Graph:
@@ -18,25 +19,20 @@ def read_planetoid(name: str, folder: Path) -> Graph:
     test = read_test_index(folder / f"ind.{name}.test.index")
     parts = ("x", "tx", "allx", "ty", "ally", "graph")
     x, tx, allx, ty, ally, graph = (read_pickle(folder / f"ind.{name}.{part}") for part in parts)
-    try:
+    with refusing(folder / f"ind.{name}.*", "the files do not fit together", FETCH):
         rows = join_rows(allx, tx, test)
         labels = _labels(ally, ty, test, rows.shape[0])
         edges = edge_matrix(edge_list(graph), rows.shape[0])
         split = public_split(x.shape[0], test)
         return make_graph(name, rows, edges, labels=labels, splits=(split,))
-    except DGBError as error:
-        raise DGBError(f"{folder}: ind.{name}.*: {error}") from None
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        raise DGBError(f"{folder}: the ind.{name}.* files do not fit together ({error})") from None
 
 
 def read_test_index(path: Path) -> Array:
     """Read the listed test nodes: line i is the node of row i of `tx` and `ty`."""
-    try:
+    with refusing(path, "not a list of test nodes", FETCH):
         test = np.array(path.read_text("ascii").split(), dtype=np.int64)
-    except (OSError, ValueError):
-        raise DGBError(f"{path}: not a list of test nodes; fetch the data set again") from None
-    refuse_unless(len(set(test.tolist())) == len(test) > 0, f"{path}: empty, or a node named twice")
+    is_whole = len(set(test.tolist())) == len(test) > 0
+    refuse_unless(is_whole, f"{path}: empty, or a node named twice; {FETCH}")
     return test
 
 
@@ -45,7 +41,7 @@ def join_rows(first: Matrix, listed: Matrix, test: Array) -> Matrix:
     num_nodes = max(int(test.max()) + 1, first.shape[0])
     refuse_unless(
         listed.shape[0] == len(test) and int(test.min()) >= first.shape[0],
-        "the listed test nodes do not match the rows of the features",
+        f"the listed test nodes do not match the rows of the features; {FETCH}",
     )
     rows = sparse.coo_array(listed)
     row = np.concatenate([sparse.coo_array(first).row, test[rows.row]])
@@ -65,7 +61,9 @@ def edge_list(neighbours: dict[int, list[int]]) -> Array:
 def public_split(num_train: int, test: Array) -> Split:
     """Give the public split: 20 a class come first, then 500 to choose on, and the listed test."""
     validation = np.arange(num_train, num_train + NUM_VALIDATION)
-    refuse_unless(int(validation[-1]) < int(test.min()), "too few nodes for the public split")
+    refuse_unless(
+        int(validation[-1]) < int(test.min()), f"too few nodes for the public split; {FETCH}"
+    )
     return Split(np.arange(num_train), validation, np.sort(test))
 
 

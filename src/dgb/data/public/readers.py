@@ -3,7 +3,7 @@
 import gzip
 import json
 import zipfile
-import zlib
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,8 @@ from scipy import sparse
 
 from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
 from dgb.data.graph import Array, Graph, Split, make_graph
-from dgb.errors import DGBError
+from dgb.errors import refusing
 
-_BROKEN = (KeyError, ValueError, TypeError, IndexError, OSError, EOFError)
-_BROKEN_ZIP = (*_BROKEN, zipfile.BadZipFile, zlib.error)
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
@@ -23,11 +21,9 @@ def read_gnn_benchmark(name: str, path: Path) -> Graph:
     """Read an Amazon or Coauthor graph from gnn-benchmark's npz of two CSR matrices."""
     keys = {f"{prefix}_{part}" for prefix in ("adj", "attr") for part in _CSR_PARTS}
     arrays = open_npz(path, keys | {"labels"})
-    try:
+    with _published(path):
         edges, x = sparse_rows(arrays, "adj_"), sparse_rows(arrays, "attr_")
         graph = make_graph(name, x, edges, labels=class_labels(arrays["labels"]))
-    except _BROKEN as error:
-        raise _unreadable(path, error) from None
     return with_binary_features(graph)
 
 
@@ -41,7 +37,7 @@ def with_binary_features(graph: Graph) -> Graph:
 
 def read_wikics(name: str, path: Path) -> Graph:
     """Read WikiCS from its data.json, with its 20 splits that share one test set."""
-    try:
+    with _published(path):
         content = json.loads(path.read_text("utf-8"))
         x = np.array(content["features"], np.float32)
         pairs = [(node, other) for node, others in enumerate(content["links"]) for other in others]
@@ -51,13 +47,11 @@ def read_wikics(name: str, path: Path) -> Graph:
         splits = tuple(Split(_nodes(train), _nodes(chosen), test) for train, chosen in masks)
         labels = class_labels(np.array(content["labels"]))
         return make_graph(name, x, edge_matrix(edge_index, len(x)), labels=labels, splits=splits)
-    except _BROKEN as error:
-        raise _unreadable(path, error) from None
 
 
 def read_ogbn_arxiv(name: str, path: Path) -> Graph:
     """Read ogbn-arxiv straight from its zip of gzipped tables, with its split by year."""
-    try:
+    with _published(path):
         with zipfile.ZipFile(path) as archive:
             x = _table(archive, "arxiv/raw/node-feat.csv.gz").astype(np.float32)
             edge_index = _table(archive, "arxiv/raw/edge.csv.gz").T
@@ -68,8 +62,6 @@ def read_ogbn_arxiv(name: str, path: Path) -> Graph:
             )
         edges = edge_matrix(edge_index, len(x))
         return make_graph(name, x, edges, labels=labels, splits=(Split(train, validation, test),))
-    except _BROKEN_ZIP as error:
-        raise _unreadable(path, error) from None
 
 
 def _table(archive: zipfile.ZipFile, member: str) -> Array:
@@ -85,5 +77,5 @@ def _nodes(mask: list[bool]) -> Array:
     return np.flatnonzero(np.array(mask, dtype=bool))
 
 
-def _unreadable(path: Path, error: BaseException) -> DGBError:
-    return DGBError(f"{path}: not the published file ({error}); remove it and fetch it again")
+def _published(path: Path) -> AbstractContextManager[None]:
+    return refusing(path, "not the published file", "remove it and fetch it again")

