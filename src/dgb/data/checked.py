@@ -19,7 +19,9 @@ def checked_features(x: Any, least_rows: int = 2) -> Any:
         x = np.asarray(x)
     if x.dtype.kind not in "biuf":
         raise DGBError(f"features must be numbers, not {x.dtype}; encode text and categories first")
-    x = sparse.csr_array(x, dtype=np.float32) if sparse.issparse(x) else np.asarray(x, np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused below
+        is_sparse = sparse.issparse(x)
+        x = sparse.csr_array(x, dtype=np.float32) if is_sparse else np.asarray(x, np.float32)
     if x.ndim != 2 or x.shape[0] < least_rows or x.shape[1] < 1:
         raise DGBError(
             f"features must be a table of at least {least_rows} nodes × 1 column, not {x.shape}"
@@ -31,7 +33,8 @@ def checked_features(x: Any, least_rows: int = 2) -> Any:
 
 def checked_weights(weight: Array) -> Array:
     """Return edge weights as float32, bits as they are, refusing negative and infinite ones."""
-    weight = weight if weight.dtype.kind == "b" else weight.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):
+        weight = weight if weight.dtype.kind == "b" else weight.astype(np.float32, copy=False)
     if not are_finite(weight) or (len(weight) and weight.min() < 0):
         raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
     return weight

@@ -26,6 +26,11 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
 
     Row i of these is position i of the edges; a table's id column only says what nodes are called.
     """
+    with refusing(path, "not edges between rows of nodes", "check that the files fit together"):
+        return _read_together(path, reading, encoding)
+
+
+def _read_together(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
     nodes = _read_nodes(reading.nodes)
     count = None if nodes is None else _count(nodes)
     adjacency, notes = read_edge_array(path, count)

@@ -1,6 +1,7 @@
 """From the plain arrays of a file to the parts of a graph, every index checked on the way."""
 
 import zipfile
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from scipy import sparse
 from dgb.data.checked import checked_labels
 from dgb.data.graph import Array
 from dgb.errors import DGBError, refusing
+from dgb.readable import some
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
@@ -84,6 +86,21 @@ def count_nodes(ends: Array) -> int:
             "number the nodes so, or give a table (CSV, Parquet), which takes any ids"
         )
     return count
+
+
+def own_ids(ids: Array | None, count: int) -> Array | None:
+    """Check ids of nodes that a file gives: one for each node, and none for two of them."""
+    if ids is None:
+        return None
+    refuse_unless(ids.shape == (count,), f"{count} nodes but {ids.size} node_ids; give one a node")
+    listed = ids.tolist()
+    if len(set(listed)) < count:
+        twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
+        raise DGBError(
+            f"node_ids that stand for several nodes: {some(twice)}; give every node an id of "
+            "its own"
+        )
+    return ids
 
 
 def class_labels(y: Array | None) -> Array | None:

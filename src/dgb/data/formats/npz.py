@@ -12,6 +12,7 @@ from dgb.data.formats.arrays import (
     class_labels,
     edge_matrix,
     open_npz,
+    own_ids,
     refuse_unless,
     sparse_rows,
 )
@@ -80,7 +81,7 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
         x,
         edges,
         str(arrays.get("structure", structure)),
-        node_ids=arrays.get("node_ids"),
+        node_ids=own_ids(arrays.get("node_ids"), num_nodes),
         labels=labels,
         label_names=names,
         splits=_splits_from(arrays.get("split"), num_nodes),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.formats.arrays import class_labels, edge_matrix
+from dgb.data.formats.arrays import class_labels, edge_matrix, own_ids
 from dgb.data.formats.pyg_store import (
     array_of,
     column_encoding,
@@ -41,7 +41,7 @@ def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Gra
         x,
         edge_matrix(array_of(data.edge_index), num_nodes, weight),
         structure,
-        node_ids=array_of(data.node_ids) if has(data, "node_ids") else None,
+        node_ids=own_ids(array_of(data.node_ids) if has(data, "node_ids") else None, num_nodes),
         labels=None if data.y is None else class_labels(array_of(data.y)),
         splits=splits_of(data, num_nodes),
     )

@@ -1,15 +1,12 @@
 """The nodes of one type in torch_geometric's HeteroData: ids, features and labels."""
 
-from collections import Counter
-
 import numpy as np
 
-from dgb.data.formats.arrays import class_labels, refuse_unless
+from dgb.data.formats.arrays import class_labels, own_ids, refuse_unless
 from dgb.data.formats.pyg_store import Store, array_of, column_encoding, features_of, has
 from dgb.data.graph import Array
 from dgb.data.hetero.graph import NodeType, make_node_type
 from dgb.errors import DGBError
-from dgb.readable import some
 
 
 def node_type_of(store: Store, kind: str, count: int) -> NodeType:
@@ -17,8 +14,10 @@ def node_type_of(store: Store, kind: str, count: int) -> NodeType:
     x = features_of(store["x"]) if has(store, "x") else None
     encoding = None if x is None else column_encoding(store, x.shape[1])
     ids = array_of(store["node_ids"]) if has(store, "node_ids") else None
-    if ids is not None:
-        _check_ids(ids, kind, count)
+    try:
+        own_ids(ids, count)
+    except DGBError as error:
+        raise DGBError(f"type {kind}: {error}") from None
     return make_node_type(np.arange(count) if ids is None else ids, x, encoding)
 
 
@@ -33,17 +32,3 @@ def labels_of(store: Store, count: int) -> Array | None:
     refuse_unless(bool(is_listed), f"y_index must name a node, of {count}, for every y")
     whole[nodes] = labels
     return whole
-
-
-def _check_ids(ids: Array, kind: str, count: int) -> None:
-    refuse_unless(
-        ids.shape == (count,),
-        f"type {kind}: {count} nodes but {ids.size} node_ids; give one a node",
-    )
-    listed = ids.tolist()
-    if len(set(listed)) < count:
-        twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
-        raise DGBError(
-            f"type {kind}: node_ids that stand for several nodes: {some(twice)}; give every node "
-            "an id of its own"
-        )
