@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench lint
+.PHONY: demo test test-slow fuzz bench lint
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
@@ -12,6 +12,9 @@ test: lint
 
 test-slow: .venv/.tests-ready
 	$(BIN)/pytest -m slow
+
+fuzz: .venv/.tests-ready
+	DGB_FUZZ=100000 $(BIN)/pytest tests/fuzz
 
 bench: .venv/.ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'

@@ -59,7 +59,8 @@ def check_sentence(text: str, *named: str) -> None:
     assert not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text), repr(text)
     assert len(text) < 2500, text
     assert not named or any(name in text for name in named), text
-    assert ";" in text or " must " in text, f"it does not say what to do: {text}"
+    is_advice = any(words in text for words in (";", " must ", " needs ", " such as ", ": write "))
+    assert is_advice, f"it does not say what to do: {text}"
 
 
 def check_graph(graph: Graph) -> None:
