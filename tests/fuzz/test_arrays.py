@@ -19,7 +19,8 @@ from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from tests.fuzz.oracle import answer, inputs, lay
 
-KINDS = [np.dtype(kind) for kind in ["i8", "i1", "u8", "f4", "f8", "f2", "b1", "U4", "S3", "c8", "M8[s]"]]
+NAMED = ("i8", "i1", "u8", "f4", "f8", "f2", "b1", "U4", "S3", "c8", "M8[s]")
+KINDS = [np.dtype(name) for name in NAMED]
 WHOLE = ["edge_index", "edge_weight", "x", "y", "node_ids", "split", "label_names", "feature_names"]
 PARTS = ["x_data", "x_indices", "x_indptr", "x_shape", "feature_scales", "structure"]
 SCIPY = ["format", "shape", "data", "indices", "indptr", "row", "col"]
