@@ -32,11 +32,14 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     Above 20,000 rows k-means learns from batches, above 200,000 from batches of a sample of these.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.preprocessing import normalize
 
     chosen = {"n_init": 10, "random_state": seed % 2**32}
     if z.shape[0] <= WHOLE_NODES:
-        return np.asarray(KMeans(num_clusters, **chosen).fit_predict(normalize(z)))
+        with warnings.catch_warnings():  # rows that are alike make fewer clusters, which is right
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return np.asarray(KMeans(num_clusters, **chosen).fit_predict(normalize(z)))
     means = MiniBatchKMeans(num_clusters, batch_size=4096, **chosen)
     if z.shape[0] <= LEARNT_NODES:
         return np.asarray(means.fit_predict(normalize(z)))

@@ -6,15 +6,18 @@ from torch import Tensor
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
 
+SHORTEST = 1e-6  # length of a prediction; those of a training are of the size of 1
+
 
 def regression_loss(prediction: Tensor, projection: Tensor) -> Tensor:
     """Return ‖q̄(z) − z̄′‖², Eq. 10, as the mean over nodes: 0 when equal, 4 when opposite.
 
     It is computed as 2 − 2 q̄·z̄′, which is the same for vectors of length one, in half the time.
     """
-    length = torch.linalg.vector_norm(prediction, dim=1).clamp_min(1e-12)
-    cosine: Tensor = torch.linalg.vecdot(prediction, l2_normalise(projection)) / length
-    return (2 - 2 * cosine).mean()
+    length = torch.linalg.vector_norm(prediction, dim=1)
+    cosine = torch.linalg.vecdot(prediction, l2_normalise(projection)) / length.clamp_min(SHORTEST)
+    # A prediction of length zero has no direction: its gradient would be as large as 1 / SHORTEST.
+    return (2 - 2 * torch.where(length <= SHORTEST, 0, cosine)).mean()
 
 
 def symmetric_loss(outputs: Outputs) -> Tensor:

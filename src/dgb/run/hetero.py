@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Array, Graph
@@ -20,10 +19,9 @@ from dgb.run.hetero_trained import HeteroTrained, train_hetero
 from dgb.run.machine import peak_mb
 from dgb.run.map import write_map
 from dgb.run.model_file import save_encoder
-from dgb.run.training import describe, remove_leftovers
+from dgb.run.training import describe, measured_rank, remove_leftovers
 from dgb.run.vectors import write_embeddings
 from dgb.train.journal import read_metrics
-from dgb.train.monitor import effective_rank
 from dgb.views.inputs import normalised
 
 
@@ -40,7 +38,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     save_encoder(trained.encoder, folder)
     scores = describe(graph, trained.recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
-        "effective_rank": round(effective_rank(torch.from_numpy(z)), 1),
+        "effective_rank": measured_rank(z),
         "attention": trained.attention(),
     }
     scores |= {} if reason else score_systems(trained, z, graph)

@@ -79,7 +79,9 @@ def refuse_overflow(state: State) -> None:
 def diverged(state: State, what: str) -> str:
     """Return what went wrong in an epoch, which checkpoint is left, and what to do."""
     kept = f"; the checkpoint of epoch {state.saved_epoch} is kept" if state.saved_epoch else ""
-    return f"{what} epoch {state.epoch}{kept}; lower train.learning_rate and train anew"
+    # Before the first step, it can only be the numbers of the graph that are too large.
+    scale = ", or scale the features (data.normalise=row)" if state.epoch == 1 else ""
+    return f"{what} epoch {state.epoch}{kept}; lower train.learning_rate and train anew{scale}"
 
 
 def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> None:

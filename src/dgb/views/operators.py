@@ -22,6 +22,7 @@ from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.sparsify import sparsify
 
+_SMALLEST = float(np.finfo(np.float32).tiny)  # a row below it is one of zeros
 _FLOATS = {torch.float32: np.float32, torch.float64: np.float64}
 
 
@@ -87,7 +88,7 @@ def row_factors(x: Any) -> Array:
     factors = np.empty(x.shape[0], np.float32)
     for part in row_parts(*x.shape):
         total = np.asarray(abs(x[part]).astype(np.float64).sum(axis=1)).reshape(-1)
-        factors[part] = 1 / np.where(total > 0, total, 1)
+        factors[part] = 1 / np.where(total > _SMALLEST, total, 1)
     return factors
 
 
