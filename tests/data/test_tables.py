@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Table, read_table, table_of
 from dgb.errors import DGBError
 
@@ -146,3 +147,11 @@ def test_a_folder_of_parquet_parts_is_one_table(tmp_path: Path) -> None:
     for part, ids in enumerate((["a", "b"], ["c"])):
         parquet.write_table(pa.table({"id": ids}), folder / f"part-{part}.parquet")
     assert columns(read_table(folder)) == {"id": ["a", "b", "c"]}
+
+
+def test_a_slice_of_a_table_is_read_as_its_own_rows() -> None:
+    text = pa.array(["aaaa", "1", "", "22", None, "3"], pa.large_string())
+    table = table_of(pa.table({"x": text}).slice(1), "rows")
+    assert columns(table)["x"] == ["1", None, "22", None, "3"]
+    numbers = number_cells(table.content.column("x").slice(2))
+    assert numbers is not None and numbers[[0, 2]].tolist() == [22, 3]

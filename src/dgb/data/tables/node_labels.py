@@ -8,7 +8,7 @@ import numpy as np
 from dgb.data.graph import Array, Split
 from dgb.data.tables.columns import find_column, tell_cells, text_cells
 from dgb.data.tables.ids import as_integers, find_positions
-from dgb.data.tables.table import Cells, Table, is_text
+from dgb.data.tables.table import Cells, Table, is_text, kept_where
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -97,6 +97,6 @@ def _label_text(table: Table, name: str) -> Cells:
 
     text = text_cells(table, name, "choose another with --label COLUMN")
     if types.is_floating(table.content.column(name).type):
-        text = compute.if_else(compute.equal(text, "nan"), None, text)
+        text = kept_where(compute.not_equal(text, "nan"), text)
     # pandas writes integers with a gap among them as 1.0, 2.0.
     return compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.tables.columns import tell_cells
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text
+from dgb.data.tables.table import NUMBER, Cells, Table, is_text, kept_where
 from dgb.errors import DGBError
 
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
@@ -61,7 +61,7 @@ def number_cells(cells: Cells) -> Array | None:
     is_number = compute.match_substring_regex(cells, NUMBER)
     if not _are_most(is_number):
         return None
-    return _parsed(compute.if_else(is_number, cells, None))
+    return _parsed(kept_where(is_number, cells))
 
 
 def _other_numbers(cells: Cells) -> Array | None:
@@ -78,7 +78,7 @@ def _other_numbers(cells: Cells) -> Array | None:
     if not are_dates(cells):
         return None
     is_date = compute.match_substring_regex(cells, _DATE)
-    return _days_of_text(compute.if_else(is_date, cells, None))
+    return _days_of_text(kept_where(is_date, cells))
 
 
 def _are_most(is_such: Cells) -> bool:

@@ -134,7 +134,16 @@ def _plain_cells(cells: Cells, is_trimmed: bool) -> Cells:
         return cells
     cells = cells.cast(pa.large_string())
     cells = compute.utf8_trim_whitespace(cells) if is_trimmed else cells
-    return compute.if_else(compute.equal(cells, ""), None, cells)
+    return kept_where(compute.not_equal(cells, ""), cells)
+
+
+def kept_where(is_kept: Cells, cells: Cells) -> Cells:
+    """Return text with null wherever it is not kept."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    # Not the null itself: with it, pyarrow before 24 reads other bytes where text is a slice.
+    return compute.if_else(is_kept, cells, pa.nulls(len(cells), cells.type))
 
 
 def is_text(cells: Cells) -> bool:
