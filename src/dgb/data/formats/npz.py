@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,10 +57,11 @@ def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
 def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
     """Write a graph compactly, through a temporary file, so that a crash leaves no half file."""
     path = Path(path)
-    arrays = arrays_of(graph)
+    arrays: dict[str, Any] = arrays_of(graph)
     try:
         with whole_file(path, is_shared=True) as part, part.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            # No array holds objects; numpy before 2.1 would write allow_pickle as one more array.
+            np.savez_compressed(file, **arrays)
     except OSError as error:
         raise DGBError(
             f"{path}: cannot be written ({error.strerror}); choose another place"
