@@ -1,6 +1,8 @@
 # Every target makes its own virtual environment first; nothing has to be installed by hand.
 PYTHON ?= python3
 BIN := .venv/bin
+# By the variable, the lock reaches the environments that pip builds packages in as well.
+INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
 .PHONY: demo test test-slow fuzz bench lint
 
@@ -17,7 +19,7 @@ fuzz: .venv/.tests-ready
 	DGB_FUZZ=100000 $(BIN)/pytest tests/fuzz
 
 bench: .venv/.ready
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(INSTALL) '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
 lint: .venv/.tests-ready
@@ -27,9 +29,9 @@ lint: .venv/.tests-ready
 
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[map]'
+	$(INSTALL) '.[map]'
 	touch $@
 
 .venv/.tests-ready: .venv/.ready
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(INSTALL) '.[test]'
 	touch $@
