@@ -4,7 +4,7 @@ BIN := .venv/bin
 # By the variable, the lock reaches the environments that pip builds packages in as well.
 INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
-.PHONY: demo test test-slow fuzz bench lint
+.PHONY: demo test test-slow fuzz bench lint test-lowest
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
@@ -17,6 +17,9 @@ test-slow: .venv/.tests-ready
 
 fuzz: .venv/.tests-ready
 	DGB_FUZZ=100000 $(BIN)/pytest tests/fuzz
+
+test-lowest: .venv-lowest/.ready
+	.venv-lowest/bin/pytest
 
 bench: .venv/.ready
 	$(INSTALL) '.[bench]'
@@ -34,4 +37,11 @@ lint: .venv/.tests-ready
 
 .venv/.tests-ready: .venv/.ready
 	$(INSTALL) '.[test]'
+	touch $@
+
+.venv-lowest/.ready: pyproject.toml constraints.txt scripts/lowest.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(PYTHON) scripts/lowest.py > .venv-lowest/constraints.txt
+	PIP_CONSTRAINT=.venv-lowest/constraints.txt \
+	.venv-lowest/bin/python -m pip install --quiet --editable '.[test]'
 	touch $@

@@ -1,5 +1,8 @@
-"""What is installed is what the lock says."""
+"""What is installed is what the lock says, and the lowest versions are those of pyproject.toml."""
 
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distributions
@@ -13,6 +16,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "constraints.txt"
+OWN = Path(sys.prefix) / "constraints.txt"  # that of an environment of lowest versions
 PACKAGE = Requirement("deep-graph-bootstrapping[test]")
 BUILDERS = ["setuptools"]
 
@@ -93,12 +97,14 @@ def found() -> dict[str, Version]:
 
 
 def test_all_that_is_installed_is_pinned(found: dict[str, Version]) -> None:
+    if OWN.exists():
+        pytest.skip("lowest versions bring others along than those of the lock")
     lines = strangers(found, read_pins(LOCK.read_text("utf-8")))
     assert not lines, f"not in {LOCK.name}:\n" + "\n".join(lines)
 
 
 def test_all_that_is_pinned_is_installed_at_that_version(found: dict[str, Version]) -> None:
-    pins = read_pins(LOCK.read_text("utf-8"))
+    pins = read_pins((OWN if OWN.exists() else LOCK).read_text("utf-8"))
     lines = strays(found, pins)
     hint = "install with `-c constraints.txt` to test what the project is tested with"
     assert not lines, f"{hint}:\n" + "\n".join(lines)
@@ -112,3 +118,22 @@ def test_the_lock_can_fail(found: dict[str, Version]) -> None:
     del pins["markupsafe"]
     assert strays(found, pins) == [f"numpy is {found['numpy']}, pinned at 1.0"]
     assert strangers(found, pins) == [f"markupsafe=={found['markupsafe'].public}"]
+
+
+def test_the_lowest_versions_are_the_bounds_of_the_project() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "lowest.py")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lowest, locked = read_pins(printed), read_pins(LOCK.read_text("utf-8"))
+    read = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    bounds = [*read["project"]["dependencies"], *read["build-system"]["requires"]]
+    bounds += [
+        line for lines in read["project"]["optional-dependencies"].values() for line in lines
+    ]
+    asked = [Requirement(line) for line in bounds]
+    floors = {str(canonicalize_name(each.name)): str(each.specifier) for each in asked}
+    assert lowest.keys() == locked.keys() and lowest["torch"] == locked["torch"]
+    for name, version in lowest.items():
+        if floors.get(name) and name != "torch":
+            assert floors[name] == f">={version}"
+        else:
+            assert version == locked[name]
