@@ -4,7 +4,7 @@ BIN := .venv/bin
 # By the variable, the lock reaches the environments that pip builds packages in as well.
 INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
-.PHONY: demo test test-slow fuzz bench lint test-lowest
+.PHONY: demo test test-slow fuzz bench lint test-lowest test-long audit
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
@@ -20,6 +20,14 @@ fuzz: .venv/.tests-ready
 
 test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/pytest
+
+test-long: test-slow test-lowest audit
+
+# Strict, because a service that does not know a name otherwise counts as one without faults.
+audit: .venv-audit/.ready
+	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps --requirement constraints.txt || { \
+	echo 'audit: a pin has a known fault (listed above), or could not be looked up' \
+	'("not found", no connection): then nothing has been shown, try again from elsewhere' >&2; exit 1; }
 
 bench: .venv/.ready
 	$(INSTALL) '.[bench]'
@@ -44,4 +52,9 @@ lint: .venv/.tests-ready
 	$(PYTHON) scripts/lowest.py > .venv-lowest/constraints.txt
 	PIP_CONSTRAINT=.venv-lowest/constraints.txt \
 	.venv-lowest/bin/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+.venv-audit/.ready:
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet 'pip-audit==2.10.1'
 	touch $@
