@@ -4,7 +4,7 @@ BIN := .venv/bin
 # By the variable, the lock reaches the environments that pip builds packages in as well.
 INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
-.PHONY: demo test test-slow fuzz bench lint test-lowest test-long audit
+.PHONY: demo test test-slow fuzz bench lint test-lowest test-long audit test-wheel
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
@@ -20,6 +20,9 @@ fuzz: .venv/.tests-ready
 
 test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/pytest
+
+test-wheel: .venv/.tests-ready
+	$(BIN)/pytest -m slow tests/supply/test_wheel.py
 
 test-long: test-slow test-lowest audit
 
