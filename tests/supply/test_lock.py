@@ -19,6 +19,7 @@ LOCK = ROOT / "constraints.txt"
 OWN = Path(sys.prefix) / "constraints.txt"  # that of an environment of lowest versions
 PACKAGE = Requirement("deep-graph-bootstrapping[test]")
 BUILDERS = ["setuptools"]
+GPU = ("cuda-", "nvidia-", "triton")  # with torch as it comes from the index, chosen by torch
 
 
 def read_pins(text: str) -> dict[str, Version]:
@@ -59,15 +60,11 @@ def walk(requirement: Requirement) -> dict[str, Version]:
         if (key := (name, frozenset(other.extras))) in seen:
             continue
         seen.add(key)
-        if not _is_pinned_by_who_asks(other):
-            found[name] = Version(distribution(name).version)
+        if name.startswith(GPU):
+            continue
+        found[name] = Version(distribution(name).version)
         waiting += needed(other)
     return found
-
-
-def _is_pinned_by_who_asks(requirement: Requirement) -> bool:
-    """Tell whether there is no choice: so torch asks for its GPU packages."""
-    return any(part.operator == "==" for part in requirement.specifier)
 
 
 def strangers(found: dict[str, Version], pins: dict[str, Version]) -> list[str]:
