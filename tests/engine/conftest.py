@@ -22,8 +22,9 @@ def cluster() -> Iterator[Any]:
     made = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 2, "_system_config": SYSTEM, **STORE}
     )
-    made.add_node(num_cpus=2, **STORE)
+    # Before there is a second machine: Ray may choose either for this process, and one is to die.
     ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+    made.add_node(num_cpus=2, **STORE)
     yield made
     ray.shutdown()
     made.shutdown()
