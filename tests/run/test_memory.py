@@ -9,6 +9,7 @@ import torch
 from scipy import sparse
 
 from dgb.cookbook import load_recipe
+from dgb.data import room
 from dgb.data.graph import Graph, make_graph
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -159,7 +160,7 @@ def test_free_memory_is_known_here_and_within_a_container(
     assert 0 < (machine.free_gb(torch.device("cpu")) or 0) < 100_000
     (tmp_path / "memory.max").write_text("5000000000\n")
     (tmp_path / "memory.stat").write_text("anon 2000000000\nfile 7\n")
-    monkeypatch.setattr(machine, "GROUP", tmp_path)
-    assert machine._left_in_group() == 3e9
+    monkeypatch.setattr(room, "GROUP", tmp_path)
+    assert room._left_in_group() == 3e9
     (tmp_path / "memory.max").write_text("max\n")
-    assert machine._left_in_group() == float("inf")
+    assert room._left_in_group() == float("inf")

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from dgb.data.byte_bar import byte_bar
 from dgb.data.parts import are_finite, row_parts
+from dgb.data.room import refuse_beyond_room
 from dgb.errors import DGBError
 
 Array = NDArray[Any]
@@ -26,6 +27,8 @@ def checked_features(x: Any, least_rows: int = 2) -> Any:
         raise DGBError(
             f"features must be a table of at least {least_rows} nodes × 1 column, not {x.shape}"
         )
+    advice = "mend the number of columns that the file declares"
+    refuse_beyond_room(f"means of {x.shape[1]:,} columns take", 8 * x.shape[1], advice)
     if not _holds_numbers(x.data if sparse.issparse(x) else x):
         raise DGBError("features hold NaN or infinite values; replace them before training")
     return compact(x) if sparse.issparse(x) else x

@@ -8,6 +8,7 @@ from typing import Any
 from dgb.errors import DGBError
 
 KINDS = ("number", "category", "words")
+_WIDEST = 10_000_000  # columns of x that one column of a table may become
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
 
 
 def _is_sound(column: Column) -> bool:
-    numbers = (column.shift, column.scale, column.width)
+    numbers = (column.shift, column.scale)
     are_numbers = all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
+    is_width = isinstance(column.width, int) and 0 <= column.width <= _WIDEST
     are_texts = all(isinstance(text, str) for text in (column.name, column.unit, *column.levels))
-    return are_texts and are_numbers and column.scale != 0 and column.width >= 0
+    return are_texts and are_numbers and column.scale != 0 and is_width

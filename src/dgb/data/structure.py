@@ -7,7 +7,8 @@ import numpy as np
 
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Array, Features, Graph, make_graph
-from dgb.data.positions import position_features, random_walk
+from dgb.data.positions import WIDTH, position_features, random_walk
+from dgb.data.room import refuse_beyond_room
 from dgb.recipe import STRUCTURES
 from dgb.settings import check_names
 
@@ -22,9 +23,16 @@ def structural_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
     around a node look, which means the same in every graph.
     """
     check_names("kind of structural features", [kind], STRUCTURES)
+    refuse_featureless(adjacency.shape[0])
     if kind == "degree":
         return _degrees(adjacency)
     return position_features(adjacency, node_ids, kind)
+
+
+def refuse_featureless(count: int) -> None:
+    """Refuse more nodes than features can be made for; spreading keeps two of them at a time."""
+    advice = "give node rows (data.nodes), or mend the number of nodes that the file declares"
+    refuse_beyond_room(f"features for {count:,} nodes take", 8 * WIDTH * count, advice)
 
 
 def with_structure(graph: Graph, kind: str) -> Graph:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
+from dgb.data.packed import open_parquet
 from dgb.errors import DGBError
 from dgb.run.map import FILE
 
@@ -48,11 +49,11 @@ def read_map(folder: Path) -> dict[str, Any] | None:
 
 def _read(path: Path) -> Any:
     import pyarrow as pa
-    from pyarrow import parquet
 
     mend = "it is written anew by training again"
     try:
-        table = parquet.read_table(path)
+        with open_parquet(path, path) as file:
+            table = file.read()
     except (OSError, pa.ArrowException) as error:
         raise DGBError(f"cannot read {path}: {error}; {mend}") from error
     missing = set(COLUMNS) - set(table.column_names)

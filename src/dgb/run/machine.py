@@ -1,6 +1,5 @@
 """The machine a run happens on: device, threads, generators, memory and versions."""
 
-import os
 import platform
 import subprocess
 import sys
@@ -12,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from dgb.data.room import free_bytes
 from dgb.errors import DGBError
 
-GROUP = Path("/sys/fs/cgroup")  # where Linux tells the limits of a container
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
 
 
@@ -108,23 +107,8 @@ def free_gb(device: torch.device) -> float | None:
     """Return the memory that a process can still take, in GB; None where it cannot be told."""
     if device.type == "cuda":
         return float(torch.cuda.mem_get_info(device)[0]) / 1e9
-    meminfo = Path("/proc/meminfo")
-    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
-    for line in lines:
-        if line.startswith("MemAvailable:"):  # Linux
-            return min(int(line.split()[1]) * 1024, _left_in_group()) / 1e9
-    if sys.platform == "darwin":  # what is free now cannot be asked simply: all but a quarter
-        return 0.75 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
-    return None
-
-
-def _left_in_group() -> float:
-    """Return the bytes that a container leaves to its processes."""
-    with suppress(OSError, ValueError):  # no limit is told as "max"
-        limit = int((GROUP / "memory.max").read_text())
-        stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
-        return limit - int(stat["anon"])
-    return float("inf")
+    free = free_bytes()
+    return None if free is None else free / 1e9
 
 
 def has_bf16(device: torch.device) -> bool:

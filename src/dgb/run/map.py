@@ -7,6 +7,7 @@ import numpy as np
 
 from dgb.data.graph import Array, Graph, Split
 from dgb.data.node_ids import arrow_ids
+from dgb.data.packed import open_parquet
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbours import nearest_all
@@ -59,10 +60,10 @@ def write_map(
 def read_map(path: Path) -> Any:
     """Return the table of a map, or None where there is none that can be read."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     try:
-        return parquet.read_table(path)
+        with open_parquet(path, path) as file:
+            return file.read()
     except (OSError, pa.ArrowException):
         return None
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.node_ids import arrow_ids
+from dgb.data.packed import open_parquet
 from dgb.data.parts import are_finite, row_parts
 from dgb.errors import DGBError, refusing
 from dgb.whole_file import whole_file
@@ -54,18 +55,25 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
 
     A folder of such files, as the engines write it, is read in the order of their names.
     """
-    from pyarrow import parquet
+    import pyarrow as pa
 
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not path.exists() or not parts:
         raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
-    problem = "no file of embeddings: columns node_id and embedding, lists of numbers of one length"
-    with refusing(path, problem, "make it again with `dgb embed`"), ExitStack() as stack:
-        # A buffer would be a second copy.
-        opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]
-        files = [stack.enter_context(file) for file in opened]
-        ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
-        return np.concatenate(ids), _read_vectors(files)
+    try:
+        with ExitStack() as stack:
+            # A buffer would be a second copy.
+            opened = [open_parquet(part, part, pre_buffer=False) for part in parts]
+            files = [stack.enter_context(file) for file in opened]
+            ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
+            return np.concatenate(ids), _read_vectors(files)
+    except DGBError:
+        raise
+    except (pa.ArrowException, AttributeError, KeyError, ValueError):
+        raise DGBError(
+            f"{path} is no file of embeddings: it needs the columns node_id and embedding, lists "
+            "of numbers of one length"
+        ) from None
 
 
 def _read_vectors(files: list[Any]) -> Array:

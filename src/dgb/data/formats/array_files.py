@@ -12,7 +12,7 @@ from dgb.data.formats.edge_arrays import read_edge_array
 from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
 from dgb.data.formats.node_matrix import node_matrix, read_npy
 from dgb.data.graph import Array, Features, Graph, make_graph, undirected
-from dgb.data.structure import structural_features, with_structure
+from dgb.data.structure import refuse_featureless, structural_features, with_structure
 from dgb.data.tables.columns import find_column
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
@@ -34,6 +34,8 @@ def _read_together(path: Path, reading: Data, encoding: Encoding | None) -> Grap
     nodes = _read_nodes(reading.nodes)
     count = None if nodes is None else _count(nodes)
     adjacency, notes = read_edge_array(path, count)
+    if nodes is None:  # before as much as an id is made for each
+        refuse_featureless(adjacency.shape[0])
     if count not in (None, adjacency.shape[0]):
         raise DGBError(
             f"{path} has {adjacency.shape[0]} nodes but {reading.nodes} {count} rows; "

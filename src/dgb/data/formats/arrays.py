@@ -11,11 +11,13 @@ from scipy import sparse
 
 from dgb.data.checked import checked_labels
 from dgb.data.graph import Array
-from dgb.errors import DGBError, refusing
-from dgb.readable import some
+from dgb.data.packed import check_members
+from dgb.data.room import refuse_nodes
+from dgb.errors import DGBError
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
+_BROKEN = (OSError, ValueError, EOFError, MemoryError, OverflowError, NotImplementedError)
 _FEW = 1000  # nodes that any file may have without an edge
 
 
@@ -23,18 +25,25 @@ def open_npz(path: Path, keys: Collection[str]) -> Arrays:
     """Return those of the wanted arrays that the npz file holds, never unpickling anything."""
     if not path.is_file():
         raise DGBError(f"{path}: no such file; give the path of an npz file")
-    advice = "get it again or write it with write_npz"
-    with (
-        refusing(path, "not a readable npz file of plain arrays", advice),
-        zipfile.ZipFile(path),
-        np.load(path, allow_pickle=False) as file,
-    ):
-        # Read by key: public files carry pickled name lists beside the numbers, which stay unread.
-        found = {key: file[key] for key in file.files if key in keys}
-        # A member that is no array comes as the bytes that it holds.
-        for key, array in found.items():
-            refuse_unless(isinstance(array, np.ndarray), f"`{key}` is no array; {advice}")
-        return found
+    try:
+        # Read by name: public files carry pickled name lists beside the numbers, which stay unread.
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            found = {key: archive.getinfo(f"{key}.npy") for key in keys if f"{key}.npy" in names}
+            check_members(path, found.values())
+            return {key: _read_member(archive, member) for key, member in found.items()}
+    except DGBError:
+        raise
+    except (*_BROKEN, zipfile.BadZipFile, zlib.error):
+        raise DGBError(
+            f"{path}: not a readable npz file of plain arrays (broken, or another format); "
+            "get it again or write it with write_npz"
+        ) from None
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
+    with archive.open(member) as file:
+        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
 
 
 def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
@@ -66,6 +75,7 @@ def relation_matrix(
         f"`edge_index` must be integers of shape [2, num_edges], not {edge_index.shape}",
     )
     for end, num_nodes in zip(edge_index, shape, strict=True):
+        refuse_nodes(num_nodes)
         refuse_unless(
             end.size == 0 or bool(end.min() >= 0 and end.max() < num_nodes),
             f"`edge_index` names nodes outside 0 … {num_nodes - 1}; give a row for each of them",

@@ -1,5 +1,7 @@
 """Edges as arrays: a sparse matrix in .npz or MatrixMarket form, or a .npy list of pairs."""
 
+import zlib
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +9,12 @@ from scipy import sparse
 
 from dgb.data.formats.arrays import Matrix, count_nodes, edge_matrix
 from dgb.data.formats.node_matrix import read_npy, read_sparse
-from dgb.errors import DGBError, refusing
+from dgb.data.packed import read_whole
+from dgb.data.room import refuse_nodes
+from dgb.errors import DGBError
 
 SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
+_BROKEN = (*(OSError, EOFError, zlib.error), ValueError, TypeError, OverflowError, MemoryError)
 
 
 def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
@@ -34,18 +39,23 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
 
 
 def _read_market(path: Path) -> Matrix:
-    import gzip
-    from io import BytesIO
+    from scipy.io import mminfo, mmread
 
-    from scipy.io import mmread
-
-    advice = "get it again or write it with scipy.io.mmwrite"
-    with refusing(path, "not a readable MatrixMarket file", advice):
-        # Opened here: scipy unpacks by the name alone, and only where .gz is in small letters. All
-        # at once: scipy steps back in the file, and a file that cannot do it ends the process.
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            content = BytesIO(file.read())
-        return sparse.coo_array(mmread(content))
+    try:
+        content = read_whole(path)
+        rows, columns, entries, *_ = mminfo(BytesIO(content))
+        if entries > 2 * len(content):  # of a symmetric matrix, only half of them stand there
+            raise ValueError(f"{entries:,} entries declared in {len(content):,} bytes")
+        refuse_nodes(max(rows, columns))
+        # Not from an open file: where that is closed before scipy lets go of it, the process dies.
+        return sparse.coo_array(mmread(BytesIO(content)))
+    except DGBError as error:
+        raise _named(path, error) from None
+    except _BROKEN as error:
+        raise DGBError(
+            f"{path}: not a readable MatrixMarket file ({error}); get it again or write it with "
+            "scipy.io.mmwrite"
+        ) from None
 
 
 def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
@@ -61,4 +71,8 @@ def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, .
     try:
         return edge_matrix(edge_index, num_nodes or count_nodes(edge_index)), notes
     except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
+        raise _named(path, error) from None
+
+
+def _named(path: Path, error: DGBError) -> DGBError:
+    return error if str(path) in str(error) else DGBError(f"{path}: {error}")

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from dgb.data.encoding import Encoding
+from dgb.data.formats.entities import refuse_entities
 from dgb.data.graph import Graph
+from dgb.data.room import refuse_beyond_room
 from dgb.data.tables.from_tables import graph_from_tables
 from dgb.data.tables.table import table_of
 from dgb.errors import refusing
 from dgb.recipe import Data
 
 Columns = dict[str, list[Any]]
+_UNFOLDED = 20  # bytes of objects that a byte of XML becomes at the least
 
 
 def from_networkx(
@@ -46,9 +49,16 @@ def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) ->
     """Read a GraphML file; the ids of nodes stay the text that they are in it."""
     import networkx
 
-    with refusing(path, "not a readable GraphML file", "export it again"):
+    wrong = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+    try:
+        refuse_beyond_room(f"{path} takes about", _UNFOLDED * path.stat().st_size)
+        refuse_entities(path)
         network = networkx.read_graphml(path)
-        return from_networkx(network, path.stem, reading, encoding)
+    except DGBError:
+        raise
+    except (OSError, ParseError, networkx.NetworkXException, *wrong) as error:
+        raise DGBError(f"{path}: not a readable GraphML file ({error}); export it again") from None
+    return from_networkx(network, path.stem, reading, encoding)
 
 
 def _from_columns(

@@ -11,6 +11,7 @@ from dgb.data.column_names import names_of
 from dgb.data.formats.arrays import (
     Arrays,
     class_labels,
+    count_nodes,
     edge_matrix,
     open_npz,
     own_ids,
@@ -104,8 +105,7 @@ def _count_nodes(arrays: Arrays) -> int:
     for key in ("node_ids", "y"):
         if key in arrays:
             return len(arrays[key])
-    edge_index = arrays["edge_index"]
-    return int(edge_index.max()) + 1 if edge_index.size else 0
+    return count_nodes(arrays["edge_index"])
 
 
 def _splits_from(codes: Array | None, num_nodes: int) -> tuple[Split, ...]:

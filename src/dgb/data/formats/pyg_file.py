@@ -7,10 +7,15 @@ from typing import Any
 
 from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph
-from dgb.errors import DGBError, refusing
+from dgb.data.packed import check_members
+from dgb.data.room import refuse_beyond_room
+from dgb.errors import DGBError
 
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
 _HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
+_WRONG = (AttributeError, ValueError, TypeError, KeyError, IndexError, RuntimeError)
+BROKEN = (*_WRONG, MemoryError, OverflowError)
+_UNREADABLE = (*BROKEN, OSError, EOFError, AssertionError)
 
 
 def read_pyg(path: Path, structure: str = "walk") -> Graph:
@@ -35,6 +40,7 @@ def load_pyg(path: Path) -> Any:
     stores = [storage.BaseStorage, storage.NodeStorage, storage.EdgeStorage]
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < _SAFE_TORCH:
         raise DGBError(f"{path}: .pt files need torch 2.6 or newer to be read safely; upgrade it")
+    _check_size(path)
     try:
         with torch.serialization.safe_globals([*plain, *typed, *stores]):
             data = torch.load(path, map_location="cpu", weights_only=True)
@@ -42,17 +48,43 @@ def load_pyg(path: Path) -> Any:
         raise refusal(path, "holds what is not plain, or is broken") from None
     if type(data) not in (Data, HeteroData):
         raise refusal(path, f"holds a {type(data).__name__}")
+    _check_tensors(path, data)
     return data
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a file that unpacks to more than there is room for; torch writes, and reads, a zip."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_members(path, archive.infolist())
+    except (OSError, zipfile.BadZipFile):  # torch's older form is not packed
+        return
+
+
+def _check_tensors(path: Path, data: Any) -> None:
+    """Refuse tensors that claim more numbers than fit, such as one number for a billion rows."""
+    import torch
+
+    values = [value for store in data.stores for value in store.values()]
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    strided = [tensor for tensor in tensors if tensor.layout == torch.strided]
+    size = sum(tensor.numel() * tensor.element_size() for tensor in strided)
+    refuse_beyond_room(f"{path} holds tensors of", size)
 
 
 def holds_hetero_data(path: Path) -> bool:
     """Tell by the names within a file of torch.save, without reading it, if it is a HeteroData."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [name for name in archive.namelist() if name.endswith("/data.pkl")]
-            return any(_HETERO in archive.read(name) for name in members)
-    except Exception:  # whoever reads it will say what is wrong
+            members = [member for member in archive.infolist() if _is_pickle(member)]
+            check_members(path, members)
+            return any(_HETERO in archive.read(member) for member in members)
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):
         return False
+
+
+def _is_pickle(member: zipfile.ZipInfo) -> bool:
+    return member.filename.endswith("/data.pkl")
 
 
 def refusal(path: Path, problem: str) -> DGBError:

@@ -9,6 +9,7 @@ from dgb.data.column_names import names_of, scales_of
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import refuse_unless
 from dgb.data.graph import Array, Features, Split
+from dgb.data.room import refuse_nodes
 
 Store = Any  # a Data, or what a HeteroData keeps of one type of nodes or edges
 Tensor = Any
@@ -71,6 +72,7 @@ def features_of(x: Tensor) -> Features:
 
     if x.layout == torch.strided:
         return array_of(x)
+    refuse_nodes(max(x.shape))  # of which a sparse tensor has to hold none
     coo = x.detach().cpu().to_sparse_coo().coalesce()
     row, col = coo.indices().numpy()
     return sparse.csr_array((coo.values().numpy(), (row, col)), shape=tuple(coo.shape))

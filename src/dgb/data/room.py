@@ -1,0 +1,61 @@
+"""How much memory the content of a file may take: asked before any of it is taken."""
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from dgb.errors import DGBError
+
+GROUP = Path("/sys/fs/cgroup")  # where Linux tells the limits of a container
+SHARE = 0.5  # of what is free: whatever is read is copied at least once on its way
+UNTOLD = 16e9  # bytes that are taken for free where the system does not tell
+NODE = 32  # bytes that a node takes at the least: an id, and its place in the rows of edges
+TRUST = "if you trust it, read it where there is more memory, or get it in smaller parts"
+
+
+def free_bytes() -> float | None:
+    """Return the memory that a process can still take; None where it cannot be told."""
+    meminfo = Path("/proc/meminfo")
+    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
+    for line in lines:
+        if line.startswith("MemAvailable:"):  # Linux
+            return min(int(line.split()[1]) * 1024, _left_in_group())
+    if sys.platform == "darwin":  # what is free now cannot be asked simply: all but a quarter
+        return 0.75 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _left_in_group() -> float:
+    """Return the bytes that a container leaves to its processes."""
+    with suppress(OSError, ValueError):  # no limit is told as "max"
+        limit = int((GROUP / "memory.max").read_text())
+        stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
+        return limit - int(stat["anon"])
+    return float("inf")
+
+
+def room() -> float:
+    """Return the bytes that one file may take."""
+    free = free_bytes()
+    return SHARE * (UNTOLD if free is None else free)
+
+
+def refuse_beyond_room(what: str, size: float, advice: str = TRUST) -> None:
+    """Refuse content of so many bytes where there is no room for it; `what` ends in a verb."""
+    limit = room()
+    if size > limit:
+        raise DGBError(
+            f"{what} {_gb(size)}, more than half of the {_gb(limit / SHARE)} of memory that are "
+            f"free; {advice}"
+        )
+
+
+def refuse_nodes(count: int) -> None:
+    """Refuse a number of nodes that a file declares and no memory holds."""
+    advice = "mend the number of nodes that the file declares"
+    refuse_beyond_room(f"{count:,} nodes take at least", NODE * count, advice)
+
+
+def _gb(size: float) -> str:
+    return f"{size / 1e9:,.1f} GB"

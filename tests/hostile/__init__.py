@@ -1,0 +1,1 @@
+"""Files that somebody with bad intentions has made."""
