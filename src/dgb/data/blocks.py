@@ -138,7 +138,7 @@ def _ranges(
 
 def _fill(path: Path, place: slice | tuple[slice, slice], values: Array) -> None:
     """Write a piece of an array file, which is not kept open: its pages would count as memory."""
-    np.load(path, mmap_mode="r+")[place] = values
+    np.load(path, mmap_mode="r+", allow_pickle=False)[place] = values
 
 
 def _parts(size: int, step: int, what: str) -> Iterator[slice]:

@@ -107,7 +107,7 @@ def _read_scores(folder: Path) -> dict[str, Any]:
         return {}
     try:
         scores = json.loads(path.read_text("utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DGBError(f"{path} is damaged: {error}; train again") from error
     if not isinstance(scores, dict):
         raise DGBError(f"{path} is damaged: it holds no scores; train again")
