@@ -1,36 +1,30 @@
 """Delimited text files: comments skipped, the delimiter found, and the line of every row known."""
 
-import csv
+import codecs
 import io
 import re
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dgb.data.byte_bar import byte_bar
 from dgb.data.packed import read_whole
+from dgb.data.tables.text_rows import (
+    BLOCK,
+    TextFile,
+    count_columns,
+    count_lines,
+    records,
+    refuse_long_line,
+)
 from dgb.errors import DGBError
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
 _LOOKED_AT = 20  # lines, to find the delimiter
 _SAMPLE = 1 << 16
-_BLOCK = 1 << 23  # a row must fit into one, and threads share them
-_LONGEST_CELL = 2**31 - 1
-_LINE_END = re.compile(rb"\r\n|\n|\r")
-_COMMENTS = re.compile(rb"(?:[ \t]*(?:[#%][^\r\n]*)?(?:\r\n|\n|\r|\Z))*")
+# Possessive, or each of a billion empty lines would be remembered as a place to come back to.
+_COMMENTS = re.compile(rb"(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"}
-
-
-@dataclass(frozen=True)
-class TextFile:
-    """The rows of a file as bytes, after so many skipped lines."""
-
-    name: str
-    content: bytes
-    delimiter: str
-    skipped: int
 
 
 class _Told(io.BytesIO):
@@ -54,13 +48,13 @@ def read_text(path: Path) -> Any:
     from pyarrow import csv as arrow_csv
 
     file = open_text(path)
-    width = len(next(records(file))[1])
+    width = count_columns(file)
     names = [str(i + 1) for i in range(width)]
     try:
         with byte_bar(file.name, len(file.content)) as bar:
             return arrow_csv.read_csv(
                 _Told(file.content, bar),
-                arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+                arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
                 arrow_csv.ParseOptions(
                     delimiter=file.delimiter, newlines_in_values=b'"' in file.content
                 ),
@@ -75,29 +69,15 @@ def open_text(path: Path) -> TextFile:
     content = _unpacked(path).removeprefix(b"\xef\xbb\xbf")
     comments = _COMMENTS.match(content)
     start = comments.end() if comments else 0
-    skipped = len(_LINE_END.findall(content, 0, start))
+    skipped = count_lines(content, start)
     content = content[start:]
-    if not content.strip():
+    if not content or content.isspace():
         raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
+    refuse_long_line(path.name, content, skipped)
     delimiter = _delimiter(content, path)
     return TextFile(
         path.name, _single_spaced(content) if delimiter == " " else content, delimiter, skipped
     )
-
-
-def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and cells of every row that is not blank: slow, for the first row and faults."""
-    lines = io.TextIOWrapper(io.BytesIO(file.content), "utf-8", errors="replace", newline="")
-    usual = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        reader = csv.reader(lines, delimiter=file.delimiter)
-        line = file.skipped + 1
-        for cells in reader:
-            if cells:
-                yield line, cells
-            line = file.skipped + reader.line_num + 1
-    finally:
-        csv.field_size_limit(usual)
 
 
 def _unpacked(path: Path) -> bytes:
@@ -129,10 +109,9 @@ def _single_spaced(content: bytes) -> bytes:
 
 
 def _explained(file: TextFile, width: int, reason: str) -> DGBError:
-    try:
-        file.content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = file.skipped + len(_LINE_END.findall(file.content, 0, error.start)) + 1
+    broken = _first_broken(file.content)
+    if broken is not None:
+        line = file.skipped + count_lines(file.content, broken) + 1
         return DGBError(f"{file.name}:{line}: not UTF-8 text; save the file as UTF-8")
     for line, cells in records(file):
         if len(cells) != width:
@@ -141,3 +120,15 @@ def _explained(file: TextFile, width: int, reason: str) -> DGBError:
                 f" by {_NAMES[file.delimiter]}; mend the row, or put quotes around such a cell"
             )
     return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
+
+
+def _first_broken(content: bytes) -> int | None:
+    """Return about where bytes stop being UTF-8, None where they never do, some at a time."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(content), BLOCK):
+        piece, held = content[start : start + BLOCK], len(decoder.getstate()[0])
+        try:
+            decoder.decode(piece, final=start + BLOCK >= len(content))
+        except UnicodeDecodeError as error:
+            return start - held + error.start
+    return None
