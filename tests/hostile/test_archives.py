@@ -182,6 +182,7 @@ def map_bomb(folder: Path) -> Path:
 
 SAME = np.zeros(LARGE // 8, np.int64)
 LISTS = pa.array([SAME.astype(np.int32)] * 2)
+EMPTY = pa.nulls(10, pa.list_(pa.float32(), LARGE // 40))  # each as long as its type says
 Make = Callable[[Path], Path]
 BOMBS: dict[str, tuple[Make, Callable[[Path], Any]]] = {
     "npz": (npz_bomb, load_graph),
@@ -194,6 +195,7 @@ BOMBS: dict[str, tuple[Make, Callable[[Path], Any]]] = {
     "parquet": (parquet_bomb("edges.parquet", SAME), load_graph),
     "parquet of lists": (parquet_bomb("edges.parquet", LISTS), load_graph),
     "folder of parquet": (parquet_parts_bomb, read_table),
+    "parquet of empty lists": (parquet_bomb("edges.parquet", EMPTY), load_graph),
     "vectors": (parquet_bomb("e.parquet", LISTS), read_embeddings),
     "map": (map_bomb, write_report),
     "imdb": (

@@ -55,8 +55,20 @@ def check_columns(metadata: Any, name: str) -> None:
     groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
     columns = (group.column(i) for group in groups for i in range(group.num_columns))
     sizes = (max(c.total_uncompressed_size, c.num_values * _width(c)) for c in columns)
-    refuse_beyond_room(f"{name} unpacks to", sum(sizes))
+    fixed = sum(_fixed_width(field.type) for field in metadata.schema.to_arrow_schema())
+    refuse_beyond_room(f"{name} unpacks to", max(sum(sizes), metadata.num_rows * fixed))
 
 
 def _width(column: Any) -> float:
     return {"BOOLEAN": 1 / 8, "INT32": 4, "FLOAT": 4}.get(column.physical_type, 8)
+
+
+def _fixed_width(kind: Any) -> float:
+    """Return the bytes that a cell takes by its type alone: an empty list of a fixed length too."""
+    from pyarrow import types
+
+    if types.is_fixed_size_list(kind):
+        return float(kind.list_size) * _fixed_width(kind.value_type)
+    if types.is_struct(kind):
+        return sum(_fixed_width(kind.field(i).type) for i in range(kind.num_fields))
+    return kind.bit_width / 8 if types.is_primitive(kind) or types.is_fixed_size_binary(kind) else 0

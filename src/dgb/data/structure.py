@@ -51,6 +51,7 @@ def make_featured_graph(
     """Make a graph as `make_graph` does, where x is None with features made of the edges."""
     if x is not None:
         return make_graph(name, x, edges, **parts)
+    refuse_featureless(edges.shape[0])
     nothing = np.zeros((edges.shape[0], 1), np.float32)
     return with_structure(make_graph(name, nothing, edges, **parts), structure)
 
