@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dgb.errors import DGBError
+
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of an OSError: the disk is full
 
 
@@ -20,6 +22,7 @@ def whole_file(
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part" if is_shared else f"{path.name}.part")
     try:
+        _make_anew(part)
         yield part
         _reach_the_disk(part)  # or the new name could outlive a power cut, and the content not
         if previous is not None and path.exists():
@@ -28,6 +31,21 @@ def whole_file(
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write where a link leads elsewhere: it may be somebody else's file."""
+    if path.is_symlink():
+        raise DGBError(
+            f"{path} is a link, and what is written there would change another file; remove the "
+            "link, or put a copy of the file in its place"
+        )
+
+
+def _make_anew(part: Path) -> None:
+    """Make an empty file; what a kill has left there, or a link to another file, goes first."""
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
 def _reach_the_disk(path: Path) -> None:

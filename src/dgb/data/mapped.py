@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dgb.data.graph import Array
-from dgb.whole_file import NO_ROOM
+from dgb.whole_file import NO_ROOM, refuse_link
 
 
 def new_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
@@ -15,6 +15,7 @@ def new_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
 
     Without that, a disk that fills up later would end the process with SIGBUS and not a word.
     """
+    refuse_link(path)
     array = np.lib.format.open_memmap(path, "w+", dtype, shape)
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:

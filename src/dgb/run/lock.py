@@ -1,24 +1,30 @@
 """One process at a time in a run folder or on a file of results; a killed one leaves no lock."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from dgb.errors import DGBError
 from dgb.progress import say
+from dgb.whole_file import refuse_link
 
 
 @contextmanager
 def locked(folder: Path, file: str = "") -> Iterator[None]:
     """Hold a folder, which is made where it is missing, or a file in it for this process alone.
 
-    The lock is the operating system's: it ends with the process, however that ends.
+    The lock is the operating system's: it ends with the process, however that ends. Links in the
+    folder are refused: somebody may have sent it, and what is written would go elsewhere.
     """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / f".{file}.lock" if file else folder / ".lock", timeout=0)
+    path = folder / (f".{file}.lock" if file else ".lock")
+    lock = FileLock(path, timeout=0)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for written in (path, folder / file) if file else _all_in(folder):
+            refuse_link(written)
         lock.acquire()
     except Timeout:
         raise DGBError(
@@ -33,6 +39,11 @@ def locked(folder: Path, file: str = "") -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _all_in(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        yield from (Path(parent) / name for name in (*folders, *names))
 
 
 def unwritable(folder: Path, error: OSError) -> str:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from dgb.whole_file import whole_file
+from dgb.whole_file import refuse_link, whole_file
 
 FILE = "metrics.jsonl"
 
@@ -32,6 +32,7 @@ def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
 
 def append_line(path: Path, line: dict[str, Any]) -> None:
     """Append one JSON line in a single write, so that processes do not mix theirs."""
+    refuse_link(path)
     with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps(line) + "\n")
 
