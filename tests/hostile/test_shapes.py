@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import time
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +145,14 @@ def one_label(count: int) -> torch.Tensor:
     return torch.zeros(1, dtype=torch.int64).expand(count)
 
 
+def leading_out() -> torch.Tensor:
+    """Return a sparse tensor that ends the process of whoever believes it."""
+    rows, columns = torch.tensor([0, 10**8, 2, 2]), torch.tensor([0, 10**9])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it is in a beta state, torch says
+        return torch.sparse_csr_tensor(rows, columns, torch.ones(2), (3, 3), check_invariants=False)
+
+
 COLUMNS = 'structure = ""\n[[columns]]\nname = "a"\nkind = "words"\nwidth = {}\n'
 TYPES = 'target = "a"\nedges_hash = ""\nrelations = []\n[[types]]\nname = "a"\nwidth = 3\n'
 TYPES += '[types.features]\nstructure = ""\n[[types.features.columns]]\nname = "b"\nwidth = {}\n'
@@ -187,6 +196,7 @@ CASES: dict[str, Callable[[Path], Any]] = {
     "pt, one number for all columns": tensors(x=one_number(3, HUGE)),
     "pt, one number for all labels": tensors(x=torch.eye(3), y=one_label(HUGE)),
     "pt, sparse": tensors(x=SPARSE),
+    "pt, sparse places that lead out of it": tensors(x=leading_out()),
     "pt, num_nodes": tensors(num_nodes=HUGE),
     "HeteroData, num_nodes": typed(num_nodes=HUGE),
     "HeteroData, one number": typed(x=one_number(HUGE, 1)),

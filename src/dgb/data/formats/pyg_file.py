@@ -42,7 +42,11 @@ def load_pyg(path: Path) -> Any:
         raise DGBError(f"{path}: .pt files need torch 2.6 or newer to be read safely; upgrade it")
     _check_size(path)
     try:
-        with torch.serialization.safe_globals([*plain, *typed, *stores]):
+        # The second: indices of a sparse tensor that lead out of it would end the process.
+        with (
+            torch.serialization.safe_globals([*plain, *typed, *stores]),
+            torch.sparse.check_sparse_tensor_invariants(),  # type: ignore[no-untyped-call]
+        ):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except Exception:  # a broken file may raise nearly anything
         raise refusal(path, "holds what is not plain, or is broken") from None
