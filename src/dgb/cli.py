@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dgb.arguments.parser import parse
 from dgb.errors import DGBError
+from dgb.progress import say
 from dgb.whole_file import NO_ROOM
 
 
@@ -18,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         getattr(commands, options.verb)(options)
     except DGBError as error:
-        print(f"dgb: {error}", file=sys.stderr)
+        say(f"dgb: {error}")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -26,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # no space, no permission, a folder where a file should be
         advice = "; make room, and give the same command again" if error.errno in NO_ROOM else ""
-        print(f"dgb: {error}{advice}", file=sys.stderr)
+        say(f"dgb: {error}{advice}")
+        return 2
+    except MemoryError as error:
+        say(f"dgb: out of memory ({error}); end other programs, or take a smaller graph")
         return 2
     return 0

@@ -7,11 +7,12 @@ from typing import NoReturn
 from dgb.arguments.looking import add_data, add_info
 from dgb.arguments.measuring import add_compare, add_evaluate, add_reproduce, add_tune
 from dgb.arguments.using import add_cluster, add_embed, add_neighbors, add_report, add_train
+from dgb.progress import printable
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"dgb: {message}; see `{self.prog} --help`\n")
+        self.exit(2, printable(f"dgb: {message}; see `{self.prog} --help`") + "\n")
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

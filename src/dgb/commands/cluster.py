@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
+from dgb.progress import tell
 
 if TYPE_CHECKING:
     from dgb.data.graph import Array
@@ -31,16 +32,16 @@ def cluster(options: Namespace) -> None:
         count = choose_clusters(z, seed)
         best = f"{count} clusters have the best silhouette of 2 to 20"
         found = best if count > 1 else "one cluster: vectors are all alike, or fewer than three"
-        print(f"{found}; --clusters K sets another")
+        tell(f"{found}; --clusters K sets another")
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
     clusters = k_means(z, count, seed)
     write_clusters(out, ids, clusters)
-    print(f"{'cluster':>7}{'nodes':>10}  most central")
+    tell(f"{'cluster':>7}{'nodes':>10}  most central")
     for name, central in enumerate(central_rows(z, clusters, CENTRAL)):
         size = int((clusters == name).sum())
-        print(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
-    print(f"cluster of every node: {out}")
+        tell(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
+    tell(f"cluster of every node: {out}")
 
 
 def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
@@ -57,4 +58,11 @@ def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
         return
     with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         rows = zip(ids.tolist(), clusters.tolist(), strict=True)
-        csv.writer(file, lineterminator="\n").writerows([("node_id", "cluster"), *rows])
+        # Older versions of Python put no quotes around an id with a carriage return alone.
+        has_return = any("\r" in str(node) for node in ids)
+        writer = csv.writer(
+            file,
+            lineterminator="\n",
+            quoting=csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL,
+        )
+        writer.writerows([("node_id", "cluster"), *rows])

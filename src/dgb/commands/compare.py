@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dgb.commands.options import check_counts, describe, graph_of, recipe_of
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
-from dgb.progress import say
+from dgb.progress import say, tell
 from dgb.recipe import Recipe
 from dgb.settings import check_names, listed
 
@@ -31,7 +31,7 @@ def compare(options: Namespace) -> None:
     folder = Path(options.out or f"runs/compare-{graph.name}")
     threads = tasks[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
-    print(f"{describe(graph)} → {folder}")
+    tell(f"{describe(graph)} → {folder}")
     try:
         lines, failed = run(tasks, place)
     except KeyboardInterrupt:
@@ -42,8 +42,8 @@ def compare(options: Namespace) -> None:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_table(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
-    print(f"\n{as_text(table)}\n\nevery training: {folder / FILE}")
-    print(f"page: {write_comparison(folder, table)}")
+    tell("", *as_text(table).splitlines(), "", f"every training: {folder / FILE}")
+    tell(f"page: {write_comparison(folder, table)}")
 
 
 def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:

@@ -16,6 +16,7 @@ from dgb.data.look.check import check_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.public.sources import cache_folder
 from dgb.data.reading import read_graph, read_hetero
+from dgb.progress import tell
 from dgb.readable import setting_lines
 from dgb.recipe import Recipe
 from dgb.settings import make_section
@@ -24,20 +25,21 @@ from dgb.settings import make_section
 def data(options: Namespace) -> None:
     """List the known data sets, fetch one, or check a graph."""
     if options.action == "list":
-        print(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")
+        tell(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")
         for row in list_datasets():
             counts = (
                 f"{row['nodes']:>9,}{row['edges']:>11,}{row['features']:>10,}{row['classes']:>9}"
             )
-            print(f"{row['name']:18}{counts}  {row['state']}")
+            tell(f"{row['name']:18}{counts}  {row['state']}")
     elif options.action == "fetch":
-        print(fetch_dataset(options.graph, **data_options(options)) or "bundled: nothing to fetch")
+        folder = fetch_dataset(options.graph, **data_options(options))
+        tell(str(folder or "bundled: nothing to fetch"))
     elif options.action == "make":
         _make(options)
     else:
         recipe = load_recipe("default", options.set)
         recipe = replace(recipe, data=data_of(options, recipe.data))
-        print("\n".join(_checked(recipe, data_options(options))))
+        tell(*_checked(recipe, data_options(options)))
 
 
 def _checked(recipe: Recipe, options: dict[str, Any]) -> list[str]:
@@ -50,7 +52,7 @@ def _make(options: Namespace) -> None:
     overrides = [split_override(f"blocks.{override}") for override in options.set]
     values = {name: value for _, name, value in overrides}
     make_blocks(Path(options.folder), make_section(Blocks, "blocks", values))
-    print(f"written; try: dgb train {options.folder}")
+    tell(f"written; try: dgb train {options.folder}")
 
 
 def check_lines(graph: Graph) -> list[str]:
@@ -64,9 +66,9 @@ def info(options: Namespace) -> None:
     from dgb.run.machine import devices, git_hash, versions
 
     if options.recipe:
-        print("\n".join(setting_lines(load_recipe(options.recipe))))
+        tell(*setting_lines(load_recipe(options.recipe)))
         return
     facts = versions() | {"git": git_hash() or "no checkout"} | devices()
     facts |= {"recipes": ", ".join(recipe_names()), "cache": str(cache_folder())}
     for name, value in facts.items():
-        print(f"{name:18}{value}")
+        tell(f"{name:18}{value}")

@@ -13,6 +13,7 @@ from dgb.cookbook import load_recipe, split_override
 from dgb.data.align import refuse_own_scales
 from dgb.data.hetero.load import is_hetero
 from dgb.errors import DGBError
+from dgb.progress import tell
 from dgb.recipe import Recipe
 from dgb.run.lock import locked
 
@@ -40,7 +41,7 @@ def embed(options: Namespace) -> None:
         if out.is_dir():  # as an engine has written them
             remove_parts(out)
         write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
-        print(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+        tell(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
         del z  # which may map files of the scratch
 
 

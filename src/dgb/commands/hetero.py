@@ -7,6 +7,7 @@ from dgb.commands.options import describe
 from dgb.cookbook import recipe_hash
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.errors import DGBError
+from dgb.progress import tell
 from dgb.recipe import Recipe
 
 
@@ -16,7 +17,7 @@ def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
     from dgb.views.hetero.inputs import metapaths_of
 
     if recipe.hetero.encoder != "relations":
-        print("\n".join([*path_lines(graph, metapaths_of(graph, recipe)), ""]))
+        tell(*path_lines(graph, metapaths_of(graph, recipe)), "")
 
 
 def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, folder: Path) -> None:
@@ -33,8 +34,9 @@ def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, fold
         if reason := why_not_scored_by_split(graph, seed):
             raise DGBError(f"nothing to evaluate against: {reason}")
     recipe = resolve(graph, recipe)
-    print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     lines = repeat(graph, recipe, options.runs, folder / FILE, score_hetero_training)
     counted = f"mean ± std over {len(lines)} independent trainings"
-    print(f"\n{split_table(lines)}\n\n{counted if len(lines) > 1 else 'one training'}")
-    print(f"every training: {folder / FILE}")
+    tell("", *split_table(lines).splitlines(), "")
+    tell(counted if len(lines) > 1 else "one training")
+    tell(f"every training: {folder / FILE}")

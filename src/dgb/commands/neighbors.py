@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_out
 from dgb.errors import DGBError
+from dgb.progress import printable, tell
 
 if TYPE_CHECKING:
     from dgb.data.graph import Array
@@ -27,13 +28,14 @@ def neighbors(options: Namespace) -> None:
     if options.all:
         out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
         write_all(out, ids, z, options.k)
-        print(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
+        tell(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
         return
     found = _found(options, folder, ids, z)
     if options.json:
         print(json.dumps(found, indent=2, default=str))
     else:
-        print("\n\n".join(_readable(entry) for entry in found))
+        for number, entry in enumerate(found):
+            tell(*([""] if number else []), *_readable(entry))
 
 
 def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
@@ -92,11 +94,12 @@ def _entry(
     return {"id": node, "label": labels.get(node), "neighbors": found}
 
 
-def _readable(entry: dict[str, Any]) -> str:
-    width = max([len(str(near["id"])) for near in entry["neighbors"]], default=0) + 2
+def _readable(entry: dict[str, Any]) -> list[str]:
+    names = [printable(str(near["id"])) for near in entry["neighbors"]]
+    width = max(map(len, names), default=0) + 2
     label = f" ({entry['label']})" if entry["label"] else ""
     rows = [
-        f"  {near['id']!s:{width}}{near['similarity']:>8.4f}  {near['label'] or ''}".rstrip()
-        for near in entry["neighbors"]
+        f"  {name:{width}}{near['similarity']:>8.4f}  {near['label'] or ''}".rstrip()
+        for name, near in zip(names, entry["neighbors"], strict=True)
     ]
-    return "\n".join([f"{entry['id']}{label}", *rows])
+    return [f"{entry['id']}{label}", *rows]

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from dgb.commands.options import check_counts, describe, graph_of, recipe_of
-from dgb.progress import say
+from dgb.progress import say, tell
 from dgb.settings import listed
 
 
@@ -24,19 +24,18 @@ def reproduce(options: Namespace) -> None:
     else:
         datasets = DATASETS if asked is None else check_datasets(asked)
     try:
-        print(
-            make.make(
-                options.what,
-                place,
-                datasets,
-                options.runs,
-                methods=listed(options.methods),
-                lines=options.lines,
-            )
+        made = make.make(
+            options.what,
+            place,
+            datasets,
+            options.runs,
+            methods=listed(options.methods),
+            lines=options.lines,
         )
     except KeyboardInterrupt:
         say("dgb: stopped; what was measured is kept, the same command goes on")
         raise
+    tell(*made.splitlines())
 
 
 def tune(options: Namespace) -> None:
@@ -51,17 +50,17 @@ def tune(options: Namespace) -> None:
     graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
-    print(f"{describe(graph)} → {folder}")
+    tell(f"{describe(graph)} → {folder}")
     try:
         found = search(graph, recipe, parse_space(options.search, recipe), folder, plan)
     except KeyboardInterrupt:
         say("dgb: stopped; the same command goes on from here")
         raise
-    print(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
+    tell(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
     for name, (rho, n) in rank_agreement(found.lines).items():
         if n > 1:  # a graph without labels has none
-            print(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
-    print(f"recipe: {folder / RECIPE}\nevery trial: {folder / TRIALS}")
-    print(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
+            tell(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
+    tell(f"recipe: {folder / RECIPE}", f"every trial: {folder / TRIALS}")
+    tell(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
     if graph.labels is not None:
-        print("(which prints a test accuracy; after a look at it, choose nothing any more)")
+        tell("(which prints a test accuracy; after a look at it, choose nothing any more)")

@@ -13,7 +13,7 @@ from dgb.data.hetero.graph import HeteroGraph
 from dgb.data.hetero.load import is_hetero
 from dgb.engine.cluster import Cluster, check_address, import_ray
 from dgb.errors import DGBError
-from dgb.progress import say
+from dgb.progress import say, tell
 from dgb.recipe import Data, Recipe
 from dgb.run.folder import EMBEDDINGS, SCORES, make_folder, read_recipe
 from dgb.run.lock import locked
@@ -48,7 +48,7 @@ def _resume(options: Namespace, cluster: Cluster | None) -> None:
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
         page = folder / FILE if (folder / FILE).exists() else write_report(folder)
-    print(f"{folder} is finished\nembeddings: {folder / EMBEDDINGS}\nreport: {page}")
+    tell(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
 def _train(
@@ -59,7 +59,7 @@ def _train(
     from dgb.run.repeat import scores_table
     from dgb.run.split_table import split_table
 
-    print(f"{describe(graph)} → {folder}")
+    tell(f"{describe(graph)} → {folder}")
     again = f"go on with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
         scores = _trained(graph, recipe, folder, cluster)
@@ -72,9 +72,9 @@ def _train(
         raise DGBError(f"cannot write to {folder}: {reason}; mend that and {again}") from error
     if "dgb" in scores:
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
-        print(f"\n{table([scores])}\n")
-    print(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    print(f"embeddings: {folder / EMBEDDINGS}\nreport: {page}")
+        tell("", *table([scores]).splitlines(), "")
+    tell(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
+    tell(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
 def _trained(
@@ -131,7 +131,7 @@ def evaluate(options: Namespace) -> None:
         evaluate_hetero(graph, recipe, options, folder)
         return
     task = options.task
-    print(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if task == "links":
         path = folder / links.FILE
         lines = links.evaluate_links(graph, recipe, options.runs, folder)
@@ -143,5 +143,5 @@ def evaluate(options: Namespace) -> None:
         columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
         table = repeat.scores_table(lines, columns)
     counted = f"mean ± std over {len(lines)} independent trainings"
-    print(f"\n{table}\n\n{counted if len(lines) > 1 else 'one training'}")
-    print(f"every training: {path}")
+    tell("", *table.splitlines(), "", counted if len(lines) > 1 else "one training")
+    tell(f"every training: {path}")
