@@ -1,5 +1,6 @@
 """The page in a real browser: what a reader clicks, types and sees."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from dgb.cookbook import load_recipe, to_toml
 from dgb.report.write import write_report
+from dgb.run.folder import write_json, write_text
+from dgb.train.journal import read_lines, rewrite_lines
 from tests.report.conftest import HOSTILE, make_map, make_run, write_map
 
 selenium = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
@@ -50,7 +54,7 @@ class Page:
         window.get_log("browser")
         window.get(path.as_uri())
         self.run("localStorage.clear()")
-        self.wait("!window.dgbReport.state || window.dgbReport.state.draws > 0")
+        self.wait("!window.dgbReport?.state || window.dgbReport.state.draws > 0")
 
     def run(self, script: str, *values: Any) -> Any:
         return self.window.execute_script(script, *values)
@@ -130,6 +134,71 @@ def test_it_loads_with_a_drawn_map_and_harmless_ids(page: Page) -> None:
     page.wait("!document.getElementById('tip').hidden")
     assert HOSTILE in page.find("#tip").text
     assert page.run("return document.images.length") == 0
+
+
+ORDERS = (  # each would set window.got, or show a picture, if it were taken for markup
+    "<script>window.got = 1</script>",
+    "</script><script>window.got = 1</script>",
+    "--></script><img src=x onerror='window.got = 1'>",
+    '"><img src=x onerror="window.got = 1">',
+    "' onmouseover='window.got = 1",
+    "javascript:window.got=1",
+    "</title></style><svg onload=window.got=1>",
+    "{{7*7}}${window.got=1}",
+    "<!--<script>",
+)
+
+
+def assert_harmless(page: Page) -> None:
+    page.wait("true")
+    assert page.run("return window.got") is None
+    own = "return [document.images.length, document.scripts.length,"
+    own += " document.querySelectorAll('svg[onload], [onerror], [onmouseover]').length]"
+    assert page.run(own) == [0, page.run("return document.querySelector('#data') ? 2 : 1"), 0]
+    assert page.errors() == []
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_names_of_all_kinds_are_shown_and_never_run(
+    chromium: Any, tmp_path: Path, order: str
+) -> None:
+    folder = make_run(tmp_path / "run", labels=("a", order, "c"))
+    told = json.loads((folder / "scores.json").read_text("utf-8"))
+    # Graph, commit and machine as scores.json has them; meta-paths are named by types of nodes.
+    told |= {"graph": order, "git": order, "machine": order, "attention": {order: 0.6, "b": 0.4}}
+    write_json(folder / "scores.json", told)
+    sets = [f"data.{key}={json.dumps(order)}" for key in ("graph", "label", "drop", "id")]
+    write_text(folder / "recipe.toml", to_toml(load_recipe("default", sets)))
+    table = make_map(60, ("a", order, "c"))
+    ids = [order, *table["node_id"].to_pylist()[1:]]
+    write_map(folder, table.set_column(0, "node_id", [ids]))
+    page = Page(chromium, write_report(folder))
+    assert page.texts("h1") == [f"DGB on {order}"]
+    assert page.run("return document.title") == f"DGB on {order}"
+    assert order in page.texts("table.heat tbody th") and order in page.texts(".bars .name")
+    assert page.texts("dl.origin dd").count(order) == 3
+    settings = page.run(
+        "return [...document.querySelectorAll('.recipe .setting code')].map((c) => c.textContent)"
+    )
+    assert settings.count(order) == 4  # graph, label, drop and id
+    page.search(order)
+    assert page.texts("#panel .id") == [order]
+    page.point_at(0)
+    page.wait("!document.getElementById('tip').hidden")
+    assert_harmless(page)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_comparison_shows_names_and_runs_none(
+    chromium: Any, comparison: Path, order: str
+) -> None:
+    lines = read_lines(comparison / "compare.jsonl")
+    rewrite_lines(comparison / "compare.jsonl", [line | {"graph": order} for line in lines])
+    (comparison / "compare.md").write_text(f"- GAT failed: {order}\n", "utf-8")
+    page = Page(chromium, write_report(comparison))
+    assert page.texts("h1") == [f"Systems on {order}"]
+    assert page.texts("main li") == [f"GAT failed: {order}"]
+    assert_harmless(page)
 
 
 def test_a_script_that_is_not_the_page_s_own_does_not_run(page: Page) -> None:
