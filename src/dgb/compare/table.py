@@ -83,6 +83,15 @@ def read_table(folder: Path) -> Table:
     lines = [line for line in read_lines(folder / FILE) if _is_measurement(line)]
     if not lines:
         raise DGBError(f"{folder} holds no comparison ({FILE}); make one with `dgb compare`")
+    try:
+        return _table_of(lines, folder)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise DGBError(
+            f"{folder / FILE} is not as `dgb compare` writes it ({error!r}); compare again"
+        ) from error
+
+
+def _table_of(lines: list[dict[str, Any]], folder: Path) -> Table:
     same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
     last = {line["method"]: line["recipe"] for line in same}
     shown = [line for line in same if line["recipe"] == last[line["method"]]]
@@ -94,7 +103,8 @@ def read_table(folder: Path) -> Table:
 
 def _is_measurement(line: dict[str, Any]) -> bool:
     needed = {"graph", "graph_hash", "recipe", "seed"}
-    return line.get("method") in METHODS and needed <= line.keys()
+    method = line.get("method")
+    return isinstance(method, str) and method in METHODS and needed <= line.keys()
 
 
 def _remarks(path: Path) -> list[str]:

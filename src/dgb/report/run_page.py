@@ -18,8 +18,10 @@ from dgb.report.numbers import confusion, numbers
 from dgb.report.origin import about, origin
 from dgb.report.recipe_section import recipe_section
 from dgb.run.folder import SCORES, read_recipe
+from dgb.train.journal import FILE as METRICS
 from dgb.train.journal import read_metrics
 
+_WRONG = (AttributeError, KeyError, TypeError, ValueError, ArithmeticError)
 SCRIPTS = (
     *("data", "colours", "grid", "stamp", "draw", "panel", "listen", "map"),
     *("curves", "start"),
@@ -69,7 +71,7 @@ def _sections(run: Run, table: Table | None) -> str:
             read_part("dgb.report", "map.html") if run.map else _no_map(run),
             scored,
             _typed(run),
-            curves(run.metrics),
+            _curves(run),
             confused,
             f"<section>{beside}</section>\n" if beside else "",
             recipe_section(run.recipe),
@@ -85,20 +87,26 @@ def _scored(run: Run) -> tuple[str, str]:
         return "", ""
     try:
         return numbers(run.scores, run.recipe, len(run.metrics)), confusion(run.scores)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(run, error) from error
+    except _WRONG as error:
+        raise _damaged(run.folder / SCORES, error) from error
 
 
-def _damaged(run: Run, error: Exception) -> DGBError:
-    path = run.folder / SCORES
+def _damaged(path: Path, error: Exception) -> DGBError:
     return DGBError(f"{path} is not as `dgb train` writes it ({error!r}); train again")
+
+
+def _curves(run: Run) -> str:
+    try:
+        return curves(run.metrics)
+    except _WRONG as error:
+        raise _damaged(run.folder / METRICS, error) from error
 
 
 def _typed(run: Run) -> str:
     try:
         return hetero_section(run.scores)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(run, error) from error
+    except _WRONG as error:
+        raise _damaged(run.folder / SCORES, error) from error
 
 
 def _read_scores(folder: Path) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def load_encoder(
     tensors = _read(folder / MODEL)
     try:
         encoder: nn.Module
+        _check_sizes(tensors, recipe, schema)
         if schema is None:
             num_features, _ = tensors["weights.0"].shape
             encoder = Encoder(num_features, recipe.encoder, torch.Generator())
@@ -45,6 +46,15 @@ def load_encoder(
     except (KeyError, RuntimeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
     return encoder.to(device)
+
+
+def _check_sizes(tensors: Tensors, recipe: Recipe, schema: Schema | None) -> None:
+    """Refuse to draw weights of a size that no tensor has: the texts beside them may be false."""
+    held = {size for tensor in tensors.values() for size in tensor.shape}
+    widths = {columns.width for columns in schema.types.values()} if schema else set()
+    drawn = {recipe.encoder.width, *widths} - {None, 0}
+    if not drawn <= held or recipe.encoder.layers > len(tensors):
+        raise ValueError(f"weights of {sorted(filter(None, drawn))} are not in the file")
 
 
 def _read(path: Path) -> Tensors:

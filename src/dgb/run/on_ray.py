@@ -8,6 +8,7 @@ import torch
 
 from dgb.data.graph import Array, Graph
 from dgb.engine.cluster import CHECKPOINTS, Cluster, connected
+from dgb.engine.snapshot import check_snapshots
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.encoder import Encoder
@@ -25,6 +26,7 @@ def train_on_ray(
 
     Returns the encoder, what it was trained on, and the seconds that took.
     """
+    check_snapshots(folder)
     with connected(cluster) as machines:
         from dgb.engine import training  # only now is it known that Ray is there
         from dgb.engine.blocks import make_layout, put_blocks
