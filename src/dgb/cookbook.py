@@ -130,8 +130,6 @@ def _read(source: str) -> str:
 def _parse(text: str, source: str) -> dict[str, Any]:
     with refusing(Path(source), "not valid TOML", "mend it; `dgb info default` lists all keys"):
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
-        raise DGBError(f"{source} is not valid TOML: {error}") from error
 
 
 def _override(values: dict[str, Any], override: str) -> None:

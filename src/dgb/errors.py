@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_LONGEST = 2000  # letters of a message; a cell that it quotes may have millions
-# Control characters, ends of lines, turns of the direction of writing, halves of letters.
-_STEERING = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+# What a terminal obeys instead of showing it: control characters, also those of eight bits, and
+# what turns the direction of writing; halves of characters, which cannot be written at all.
+_OBEYED = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+_LONGEST_ERROR = 2000  # characters; a cell that is quoted may have millions
+_LONGEST_LINE = 10_000
 
 
 class DGBError(ValueError):
@@ -20,13 +22,19 @@ class DGBError(ValueError):
 
     def __init__(self, message: str) -> None:
         """Keep the message to one line of printable text, whatever of a file it quotes."""
-        text, half = printable(message), _LONGEST // 2
-        super().__init__(text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}")
+        half = _LONGEST_ERROR // 2
+        is_long = len(message) > _LONGEST_ERROR
+        super().__init__(printable(f"{message[:half]} … {message[-half:]}" if is_long else message))
 
 
 def printable(text: str) -> str:
-    """Return text with escapes for what would steer a terminal."""
-    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """Return text in one line that a terminal only shows: \\x1b for what it would obey."""
+    more = f"… ({len(text):,} characters)" if len(text) > _LONGEST_LINE else ""
+    return _OBEYED.sub(lambda found: _escaped(ord(found[0])), text[:_LONGEST_LINE]) + more
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 @contextmanager

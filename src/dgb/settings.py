@@ -92,7 +92,8 @@ def _number(key: str, default: float, value: Any, meta: Mapping[str, Any]) -> fl
     wanted = "a whole number" if is_whole else "a number"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
-    is_possible = abs(value) < 2**63 and meta["low"] <= value <= meta["high"]
+    largest = 2**63 - 1 if is_whole else sys.float_info.max  # of an integer of a tensor, of a float
+    is_possible = meta["low"] <= value <= meta["high"] and abs(value) <= largest
     if not is_possible or (is_whole and value != int(value)):
         raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
     return int(value) if is_whole else float(value)

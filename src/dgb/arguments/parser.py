@@ -7,7 +7,7 @@ from typing import NoReturn
 from dgb.arguments.looking import add_data, add_info
 from dgb.arguments.measuring import add_compare, add_evaluate, add_reproduce, add_tune
 from dgb.arguments.using import add_cluster, add_embed, add_neighbors, add_report, add_train
-from dgb.progress import printable
+from dgb.errors import printable
 
 
 class _Parser(argparse.ArgumentParser):

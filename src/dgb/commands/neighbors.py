@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_out
-from dgb.errors import DGBError
-from dgb.progress import printable, tell
+from dgb.errors import DGBError, printable
+from dgb.progress import tell
 
 if TYPE_CHECKING:
     from dgb.data.graph import Array

@@ -95,10 +95,6 @@ def _read_toml(path: Path, make: Callable[[dict[str, Any]], Read]) -> Read | Non
         return None
     with refusing(path, "cannot be read", "train the run again"):
         return make(tomllib.loads(path.read_text("utf-8")))
-    except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise DGBError(f"cannot read {path}: {error}; train the run again") from None
 
 
 def write_parquet(path: Path, table: Any) -> None:

@@ -55,25 +55,17 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
 
     A folder of such files, as the engines write it, is read in the order of their names.
     """
-    import pyarrow as pa
 
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not path.exists() or not parts:
         raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
-    try:
-        with ExitStack() as stack:
-            # A buffer would be a second copy.
-            opened = [open_parquet(part, part, pre_buffer=False) for part in parts]
-            files = [stack.enter_context(file) for file in opened]
-            ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
-            return np.concatenate(ids), _read_vectors(files)
-    except DGBError:
-        raise
-    except (pa.ArrowException, AttributeError, KeyError, ValueError):
-        raise DGBError(
-            f"{path} is no file of embeddings: it needs the columns node_id and embedding, lists "
-            "of numbers of one length"
-        ) from None
+    problem = "is no file of embeddings, with columns node_id and embedding, lists of one length"
+    with refusing(path, problem, "make it again with `dgb embed`"), ExitStack() as stack:
+        # A buffer would be a second copy.
+        opened = [open_parquet(part, part, pre_buffer=False) for part in parts]
+        files = [stack.enter_context(file) for file in opened]
+        ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
+        return np.concatenate(ids), _read_vectors(files)
 
 
 def _read_vectors(files: list[Any]) -> Array:

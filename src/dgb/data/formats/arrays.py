@@ -13,7 +13,8 @@ from dgb.data.checked import checked_labels
 from dgb.data.graph import Array
 from dgb.data.packed import check_members
 from dgb.data.room import refuse_nodes
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
+from dgb.readable import some
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
@@ -25,20 +26,16 @@ def open_npz(path: Path, keys: Collection[str]) -> Arrays:
     """Return those of the wanted arrays that the npz file holds, never unpickling anything."""
     if not path.is_file():
         raise DGBError(f"{path}: no such file; give the path of an npz file")
-    try:
+    advice = "get it again or write it with write_npz"
+    with (
+        refusing(path, "not a readable npz file of plain arrays", advice),
+        zipfile.ZipFile(path) as archive,
+    ):
         # Read by name: public files carry pickled name lists beside the numbers, which stay unread.
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-            found = {key: archive.getinfo(f"{key}.npy") for key in keys if f"{key}.npy" in names}
-            check_members(path, found.values())
-            return {key: _read_member(archive, member) for key, member in found.items()}
-    except DGBError:
-        raise
-    except (*_BROKEN, zipfile.BadZipFile, zlib.error):
-        raise DGBError(
-            f"{path}: not a readable npz file of plain arrays (broken, or another format); "
-            "get it again or write it with write_npz"
-        ) from None
+        names = set(archive.namelist())
+        found = {key: archive.getinfo(f"{key}.npy") for key in keys if f"{key}.npy" in names}
+        check_members(path, found.values())
+        return {key: _read_member(archive, member) for key, member in found.items()}
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
@@ -103,6 +100,8 @@ def own_ids(ids: Array | None, count: int) -> Array | None:
     if ids is None:
         return None
     refuse_unless(ids.shape == (count,), f"{count} nodes but {ids.size} node_ids; give one a node")
+    # Asked first: texts of no letters take no room in a file, and each its own in a list.
+    refuse_unless(ids.dtype.itemsize > 0, "node_ids hold no letters; give every node an id")
     listed = ids.tolist()
     if len(set(listed)) < count:
         twice = [repr(name) for name, times in Counter(listed).items() if times > 1]

@@ -1,6 +1,5 @@
 """Edges as arrays: a sparse matrix in .npz or MatrixMarket form, or a .npy list of pairs."""
 
-import zlib
 from io import BytesIO
 from pathlib import Path
 
@@ -11,10 +10,9 @@ from dgb.data.formats.arrays import Matrix, count_nodes, edge_matrix
 from dgb.data.formats.node_matrix import read_npy, read_sparse
 from dgb.data.packed import read_whole
 from dgb.data.room import refuse_nodes
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
-_BROKEN = (*(OSError, EOFError, zlib.error), ValueError, TypeError, OverflowError, MemoryError)
 
 
 def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
@@ -41,7 +39,8 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
 def _read_market(path: Path) -> Matrix:
     from scipy.io import mminfo, mmread
 
-    try:
+    advice = "get it again or write it with scipy.io.mmwrite"
+    with refusing(path, "not a readable MatrixMarket file", advice):
         content = read_whole(path)
         rows, columns, entries, *_ = mminfo(BytesIO(content))
         if entries > 2 * len(content):  # of a symmetric matrix, only half of them stand there
@@ -49,13 +48,6 @@ def _read_market(path: Path) -> Matrix:
         refuse_nodes(max(rows, columns))
         # Not from an open file: where that is closed before scipy lets go of it, the process dies.
         return sparse.coo_array(mmread(BytesIO(content)))
-    except DGBError as error:
-        raise _named(path, error) from None
-    except _BROKEN as error:
-        raise DGBError(
-            f"{path}: not a readable MatrixMarket file ({error}); get it again or write it with "
-            "scipy.io.mmwrite"
-        ) from None
 
 
 def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
@@ -68,11 +60,4 @@ def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, .
     edge_index = pairs if pairs.shape[0] == 2 else pairs.T
     note = f"{path.name}: 2 × 2 was read as two columns of edges, [[sources], [targets]]"
     notes = (note,) if pairs.shape == (2, 2) else ()
-    try:
-        return edge_matrix(edge_index, num_nodes or count_nodes(edge_index)), notes
-    except DGBError as error:
-        raise _named(path, error) from None
-
-
-def _named(path: Path, error: DGBError) -> DGBError:
-    return error if str(path) in str(error) else DGBError(f"{path}: {error}")
+    return edge_matrix(edge_index, num_nodes or count_nodes(edge_index)), notes

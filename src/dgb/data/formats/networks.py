@@ -49,16 +49,11 @@ def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) ->
     """Read a GraphML file; the ids of nodes stay the text that they are in it."""
     import networkx
 
-    wrong = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
-    try:
+    with refusing(path, "not a readable GraphML file", "export it again"):
         refuse_beyond_room(f"{path} takes about", _UNFOLDED * path.stat().st_size)
         refuse_entities(path)
         network = networkx.read_graphml(path)
-    except DGBError:
-        raise
-    except (OSError, ParseError, networkx.NetworkXException, *wrong) as error:
-        raise DGBError(f"{path}: not a readable GraphML file ({error}); export it again") from None
-    return from_networkx(network, path.stem, reading, encoding)
+        return from_networkx(network, path.stem, reading, encoding)
 
 
 def _from_columns(

@@ -9,7 +9,7 @@ from scipy import sparse
 from dgb.data.formats.arrays import Arrays, Matrix, open_npz, refuse_unless
 from dgb.data.graph import Array, Features
 from dgb.data.room import refuse_nodes
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 SUFFIXES = (".npy", ".npz")
 SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
@@ -32,13 +32,6 @@ def read_npy(path: Path) -> Array:
         raise DGBError(f"{path}: no such file; give the path of a .npy file")
     with refusing(path, "not a readable .npy array of numbers", "write it with numpy.save"):
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except FileNotFoundError:
-        raise DGBError(f"{path}: no such file; give the path of a .npy file") from None
-    except (OSError, ValueError, EOFError, MemoryError, OverflowError):
-        raise DGBError(
-            f"{path}: not a readable .npy array of numbers (broken, or another format); "
-            "write it with numpy.save"
-        ) from None
 
 
 def read_sparse(path: Path) -> Matrix:
@@ -58,7 +51,9 @@ def sparse_matrix(arrays: Arrays) -> Matrix:
     """Join the parts of a CSR, CSC or COO matrix."""
     shape, data = _shape(arrays["shape"]), arrays["data"]
     form = _text(arrays["format"])
-    refuse_unless(form in ("csr", "csc", "coo"), f"form {form!r} is not one of csr, csc, coo")
+    refuse_unless(
+        form in ("csr", "csc", "coo"), f"`format` must be one of csr, csc, coo, not {form!r}"
+    )
     refuse_nodes(max(shape))  # rows and columns, of which not all forms have to hold something
     if form == "coo":
         return sparse.coo_array((data, (_places(arrays["row"]), _places(arrays["col"]))), shape)

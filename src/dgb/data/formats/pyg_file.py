@@ -9,13 +9,10 @@ from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph
 from dgb.data.packed import check_members
 from dgb.data.room import refuse_beyond_room
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
 _HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
-_WRONG = (AttributeError, ValueError, TypeError, KeyError, IndexError, RuntimeError)
-BROKEN = (*_WRONG, MemoryError, OverflowError)
-_UNREADABLE = (*BROKEN, OSError, EOFError, AssertionError)
 
 
 def read_pyg(path: Path, structure: str = "walk") -> Graph:
@@ -83,7 +80,9 @@ def holds_hetero_data(path: Path) -> bool:
             members = [member for member in archive.infolist() if _is_pickle(member)]
             check_members(path, members)
             return any(_HETERO in archive.read(member) for member in members)
-    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):
+    except DGBError:
+        raise
+    except Exception:  # whoever reads it will say what is wrong
         return False
 
 

@@ -17,7 +17,7 @@ from dgb.data.hetero.graph import (
     make_relation,
 )
 from dgb.data.packed import open_parquet
-from dgb.errors import DGBError
+from dgb.errors import refusing
 
 Table = Any  # pyarrow's, which ships no types
 _TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the others are to test

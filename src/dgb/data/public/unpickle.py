@@ -12,14 +12,14 @@ import numpy as np
 from dgb.data.formats.arrays import sparse_rows
 from dgb.data.graph import Array
 from dgb.data.packed import read_whole
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 Content = Any  # what a pickle holds is known only once it is read
 
 
 def read_pickle(path: Path) -> Content:
     """Load one raw file; a CSR matrix comes back as a checked scipy csr_array."""
-    try:
+    with refusing(path, "not a Planetoid file", "fetch the data set again"):
         written = read_whole(path)
         _refuse_large_memo(written)
         content = _Unpickler(BytesIO(written), encoding="latin1").load()

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -58,12 +57,10 @@ def find_wheel(wheel: Wheel, folder: Path) -> Path:
 
 def read_member(path: Path, member: str) -> bytes:
     """Read one file of a wheel by its name, extracting nothing else."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            check_members(path, [archive.getinfo(member)])
-            return archive.read(member)
-    except (KeyError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError):
-        raise DGBError(f"{path.name} does not hold {member}; get the file another way") from None
+    problem = f"does not hold {member}"
+    with refusing(path, problem, "get the file another way"), zipfile.ZipFile(path) as archive:
+        check_members(path, [archive.getinfo(member)])
+        return archive.read(member)
 
 
 def _last_line(text: str) -> str:

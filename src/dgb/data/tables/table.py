@@ -10,7 +10,7 @@ from dgb.data.byte_bar import byte_bar
 from dgb.data.packed import check_columns, open_parquet
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text
 from dgb.data.tables.text_rows import records
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
