@@ -159,4 +159,5 @@ def describe(graph: Graph | HeteroGraph, recipe: Recipe) -> dict[str, Any]:
         "git": git_hash(),
         "versions": versions(),
         "machine": machine_kind(),
+        "threads": torch.get_num_threads(),  # which the last bits depend on
     }
