@@ -1,16 +1,13 @@
 """Edges as arrays: a sparse matrix in .npz or MatrixMarket form, or a .npy list of pairs."""
 
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from dgb.data.formats.arrays import Matrix, count_nodes, edge_matrix
+from dgb.data.formats.market import read_market
 from dgb.data.formats.node_matrix import read_npy, read_sparse
-from dgb.data.packed import read_whole
-from dgb.data.room import refuse_nodes
-from dgb.errors import DGBError, refusing
+from dgb.errors import DGBError
 
 SUFFIXES = (".npy", ".npz", ".mtx", ".mtx.gz")
 
@@ -23,7 +20,7 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return _read_pairs(path, num_nodes)
-    matrix = read_sparse(path) if suffix == ".npz" else _read_market(path)
+    matrix = read_sparse(path) if suffix == ".npz" else read_market(path)
     if matrix.shape[0] != matrix.shape[1]:
         raise DGBError(
             f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is no adjacency; give a square matrix "
@@ -34,20 +31,6 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
         raise DGBError(f"{path}: edge weights must be finite and not negative; mend them")
     return matrix, ()
-
-
-def _read_market(path: Path) -> Matrix:
-    from scipy.io import mminfo, mmread
-
-    advice = "get it again or write it with scipy.io.mmwrite"
-    with refusing(path, "not a readable MatrixMarket file", advice):
-        content = read_whole(path)
-        rows, columns, entries, *_ = mminfo(BytesIO(content))
-        if entries > 2 * len(content):  # of a symmetric matrix, only half of them stand there
-            raise ValueError(f"{entries:,} entries declared in {len(content):,} bytes")
-        refuse_nodes(max(rows, columns))
-        # Not from an open file: where that is closed before scipy lets go of it, the process dies.
-        return sparse.coo_array(mmread(BytesIO(content)))
 
 
 def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:

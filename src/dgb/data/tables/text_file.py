@@ -24,6 +24,7 @@ _LOOKED_AT = 20  # lines, to find the delimiter
 _SAMPLE = 1 << 16
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
 _COMMENTS = re.compile(rb"(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+")
+_UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"}
 
 
@@ -76,7 +77,7 @@ def open_text(path: Path) -> TextFile:
     refuse_long_line(path.name, content, skipped)
     delimiter = _delimiter(content, path)
     return TextFile(
-        path.name, _single_spaced(content) if delimiter == " " else content, delimiter, skipped
+        path.name, single_spaced(content) if delimiter == " " else content, delimiter, skipped
     )
 
 
@@ -103,7 +104,11 @@ def _delimiter(content: bytes, path: Path) -> str:
     return " " if " " in lines[0].strip() and (is_even or not is_csv) else ","
 
 
-def _single_spaced(content: bytes) -> bytes:
+def single_spaced(content: bytes) -> bytes:
+    """Return text with one space between cells, and none at the ends of lines."""
+    has_ends = content.startswith(b" ") or content.endswith(b" ")
+    if not has_ends and not any(spaces in content for spaces in _UNEVEN):
+        return content  # as most files are: looked for in a tenth of the time
     content = re.sub(rb"[ \t]{2,}|\t", b" ", content)
     return re.sub(rb"(?m)^ | (?=\r?$)", b"", content)
 
