@@ -24,7 +24,7 @@ test-lowest: .venv-lowest/.ready
 test-wheel: .venv/.tests-ready
 	$(BIN)/pytest -m slow tests/supply/test_wheel.py
 
-test-long: test-slow test-lowest audit
+test-long: test-slow fuzz test-lowest audit
 
 # Strict, because a service that does not know a name otherwise counts as one without faults.
 audit: .venv-audit/.ready
