@@ -38,17 +38,19 @@ def _escaped(code: int) -> str:
 
 
 @contextmanager
-def refusing(path: Path, problem: str, advice: str) -> Iterator[None]:
+def refusing(path: Path, problem: str, advice: str, *others: str) -> Iterator[None]:
     """Turn what is raised over a file into one error: the file, the problem; and what to do.
 
     All of it, because parsers of broken bytes raise nearly anything: tokenize errors, recursion
-    errors, attributes of half-made objects.
+    errors, attributes of half-made objects. `others` are files that belong to it, one of which an
+    error may name in its place.
     """
     try:
         yield
     except DGBError as error:
         told = str(error)
-        raise DGBError(told if str(path) in told else f"{path}: {told}") from None
+        is_named = any(name and Path(name).name in told for name in (str(path), *others))
+        raise DGBError(told if is_named else f"{path}: {told}") from None
     except Exception as error:
         raise DGBError(f"{path}: {_told(problem, error)}; {advice}") from None
 

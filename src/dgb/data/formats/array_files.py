@@ -26,7 +26,8 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
 
     Row i of these is position i of the edges; a table's id column only says what nodes are called.
     """
-    with refusing(path, "not edges between rows of nodes", "check that the files fit together"):
+    problem, advice = "not edges between rows of nodes", "check that the files fit together"
+    with refusing(path, problem, advice, reading.nodes, reading.labels):
         return _read_together(path, reading, encoding)
 
 
