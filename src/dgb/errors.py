@@ -51,8 +51,11 @@ def refusing(path: Path, problem: str, advice: str, *others: str) -> Iterator[No
         told = str(error)
         is_named = any(name and Path(name).name in told for name in (str(path), *others))
         raise DGBError(told if is_named else f"{path}: {told}") from None
+    except MemoryError as error:
+        advice = "end other programs, or take a smaller graph"
+        raise DGBError(f"{path}: out of memory ({error}); {advice}") from error
     except Exception as error:
-        raise DGBError(f"{path}: {_told(problem, error)}; {advice}") from None
+        raise DGBError(f"{path}: {_told(problem, error)}; {advice}") from error
 
 
 def _told(problem: str, error: Exception) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from dgb.errors import DGBError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of an OSError: the disk is full
+UNWRITABLE = (*NO_ROOM, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager

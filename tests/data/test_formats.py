@@ -7,8 +7,10 @@ from typing import Any
 
 import networkx
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import parquet
 from scipy import io, sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
@@ -337,3 +339,26 @@ def test_columns_come_as_a_model_had_them(tmp_path: Path) -> None:
     with pytest.raises(DGBError, match=r"5 feature columns|trained on"):
         x = write(tmp_path / "x.npy", X)
         read(write(tmp_path / "e.npy", PAIRS), named_columns("abc"), nodes=x)
+
+
+def test_starts_of_rows_that_fall_back_to_none_are_refused(tmp_path: Path) -> None:
+    """Refuse what scipy lets through, and what would read beyond the memory of the matrix."""
+    np.savez(
+        tmp_path / "nodes.npz",
+        format=np.array(b"csr"),
+        shape=np.array([3, 2]),
+        data=np.ones(4),
+        indices=np.zeros(4, np.int32),
+        indptr=np.array([0, 4, 2, 0]),
+    )
+    np.save(tmp_path / "edges.npy", np.array([[0, 1], [1, 2]]))
+    with pytest.raises(DGBError, match=r"nodes\.npz: `indptr` must not fall"):
+        load_graph(tmp_path)
+
+
+def test_parquet_with_text_of_other_bytes_is_refused(tmp_path: Path) -> None:
+    cells = pa.array([b"a", b"\xff\xfe"], pa.binary())
+    table = pa.table({"source": cells.view(pa.string()), "target": ["b", "c"]})
+    parquet.write_table(table, tmp_path / "edges.parquet")
+    with pytest.raises(DGBError, match=r"edges\.parquet: not a readable Parquet file"):
+        load_graph(tmp_path)

@@ -50,7 +50,10 @@ class Sample:
     read: Callable[[Path], Any]
 
     def __repr__(self) -> str:
-        return f"<{len(self.files)} files>"  # a failure would print megabytes
+        return f"<{len(self.files)} files>"
+
+    def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
+        printer.text(repr(self))  # Hypothesis would print megabytes
 
 
 def make_samples(folder: Path) -> dict[str, Sample]:

@@ -152,3 +152,14 @@ def test_links_that_lead_to_data_are_followed(trained: Path, tmp_path: Path) -> 
     (tmp_path / "latest").symlink_to(trained, target_is_directory=True)
     assert main(["neighbors", str(tmp_path / "latest"), "paper-3"]) == 0
     assert main(["train", "--resume", str(tmp_path / "latest")]) == 0
+
+
+def test_links_that_a_run_does_not_write_to_are_of_no_matter(
+    tmp_path: Path, precious: Path
+) -> None:
+    """Let a run lie beside an environment, or a link to data that is large."""
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(precious)
+    (tmp_path / "data").symlink_to(precious.parent, target_is_directory=True)
+    with locked(tmp_path):
+        assert (tmp_path / ".lock").exists()

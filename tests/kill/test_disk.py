@@ -1,9 +1,11 @@
 """Full disks, read-only disks, and folders that somebody else is writing to."""
 
+import errno
 import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,39 @@ def test_a_run_does_not_go_on_with_another_graph(
     assert "the graph is not the one" in line and str(run) in line
     write_npz(graph_file, make_blocks(90))
     assert main(["train", "--resume", str(run)]) == 0
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_disk_without_locks_is_told_and_used(
+    tmp_path: Path,
+    number: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails(_lock: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("filelock.FileLock._acquire", fails)
+    with locked(tmp_path):
+        pass
+    assert "on a disk without locks; let no second process work there" in capsys.readouterr().err
+
+
+def test_a_run_does_not_go_on_where_nodes_have_other_names(
+    tmp_path: Path, graph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, graph = tmp_path / "run", make_blocks(90)
+    with monkeypatch.context() as patch:
+        patch.setattr("dgb.run.training.write_map", lambda *_: (_ for _ in ()).throw(OSError("x")))
+        assert "go on with" in told(["train", str(graph_file), "--out", str(run), *SETS])
+    write_npz(graph_file, replace(graph, node_ids=graph.node_ids[::-1].copy()))
+    assert "the graph is not the one" in told(["train", "--resume", str(run)])
+
+
+def test_what_a_killed_embedding_left_is_removed(tmp_path: Path, graph_file: Path) -> None:
+    run = tmp_path / "run"
+    assert main(["train", str(graph_file), "--out", str(run), *SETS]) == 0
+    (run / f".{EMBEDDINGS}-x7").mkdir()
+    (run / f".{EMBEDDINGS}-x7" / "view.npy").write_bytes(b"much")
+    assert main(["train", "--resume", str(run)]) == 0
+    assert not (run / f".{EMBEDDINGS}-x7").exists()

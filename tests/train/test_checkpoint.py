@@ -150,3 +150,22 @@ def test_a_learning_rate_that_diverges_names_epoch_and_checkpoint(
         train(blocks, wild, tmp_path)
     assert not (tmp_path / FILE).exists()
     assert np.isfinite([line["loss"] for line in read_metrics(tmp_path)]).all()
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"epoch": "x", "best": None, "best_epoch": 0},
+        {"epoch": -1, "best": None, "best_epoch": 0},
+        {"epoch": 5, "best": "low", "best_epoch": 0},
+        {"epoch": 5, "best": None, "best_epoch": 2.5},
+        [],
+    ],
+)
+def test_a_checkpoint_that_counts_nonsense_is_refused(
+    blocks: Graph, stopped: Path, numbers: object
+) -> None:
+    tensors, _ = read_tensors(stopped / FILE)
+    write_tensors(stopped / FILE, tensors, {"numbers": json.dumps(numbers)})
+    with pytest.raises(DGBError, match="belongs to another recipe or graph"):
+        train(blocks, recipe_with(), stopped)

@@ -33,7 +33,8 @@ def embed(options: Namespace) -> None:
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     schema = files.read_schema(folder)
     # The run's own embeddings are one file for all processes that might write it.
-    with nullcontext() if options.out else locked(folder), _scratch_beside(out) as scratch:
+    is_inside = out.parent.resolve() == folder.resolve()
+    with locked(folder) if is_inside else nullcontext(), _scratch_beside(out) as scratch:
         if schema is None:
             node_ids, z = _embedded(options, recipe, scratch)
         else:

@@ -78,7 +78,7 @@ def _labels(folder: Path) -> dict[Any, str]:
     from dgb.run.map import FILE, read_map
 
     table = read_map(folder / FILE)
-    if table is None:
+    if table is None or not {"node_id", "label"} <= set(table.column_names):
         return {}
     pairs = zip(table["node_id"].to_pylist(), table["label"].to_pylist(), strict=True)
     return {node: label for node, label in pairs if label is not None}

@@ -17,6 +17,7 @@ from dgb.progress import say, tell
 from dgb.recipe import Data, Recipe
 from dgb.run.folder import EMBEDDINGS, SCORES, make_folder, read_recipe
 from dgb.run.lock import locked
+from dgb.whole_file import UNWRITABLE
 
 
 def train(options: Namespace) -> None:
@@ -68,8 +69,8 @@ def _train(
         say(f"dgb: stopped; {again}")
         raise
     except OSError as error:  # a full disk, most often
-        reason = error.strerror or error
-        raise DGBError(f"cannot write to {folder}: {reason}; mend that and {again}") from error
+        what = f"cannot write to {folder}" if error.errno in UNWRITABLE else "stopped"
+        raise DGBError(f"{what}: {error.strerror or error}; mend that and {again}") from error
     if "dgb" in scores:
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
         tell("", *table([scores]).splitlines(), "")

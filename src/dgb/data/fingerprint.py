@@ -29,6 +29,16 @@ def fingerprint(graph: Graph | HeteroGraph) -> str:
     return digest.hexdigest()[:12]
 
 
+def identity(graph: Graph | HeteroGraph) -> str:
+    """Return the hash with that of the ids, under which vectors are written."""
+    nodes = [graph] if isinstance(graph, Graph) else list(graph.nodes.values())
+    digest = hashlib.sha256(fingerprint(graph).encode())
+    for ids in (part.node_ids for part in nodes):
+        for rows in row_parts(len(ids), 32):  # a million ids at a time
+            digest.update(repr(ids[rows].tolist()).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:12]
+
+
 def _typed(graph: HeteroGraph, digest: Any) -> list[Any]:
     """Return features and relations, after their names have gone into the hash."""
     names = [[name, nodes.num_nodes] for name, nodes in graph.nodes.items()]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from dgb.data.room import TRUST, refuse_beyond_room, room
+from dgb.data.room import SHARE, TRUST, refuse_beyond_room, room
 
 _PIECE = 1 << 22
 
@@ -46,17 +46,22 @@ def open_parquet(source: Any, name: Path, **options: Any) -> Any:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(source, **options)
-    check_columns(file.metadata, str(name))
+    check_columns(str(name), file.metadata)
     return file
 
 
-def check_columns(metadata: Any, name: str) -> None:
+def check_columns(name: str, *parts: Any, share: float = SHARE) -> None:
     """Refuse Parquet by its metadata: a value that is repeated a billion times takes no page."""
+    size = sum(_unpacked_size(metadata) for metadata in parts)
+    refuse_beyond_room(f"{name} unpacks to", size, share=share)
+
+
+def _unpacked_size(metadata: Any) -> float:
     groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
     columns = (group.column(i) for group in groups for i in range(group.num_columns))
     sizes = (max(c.total_uncompressed_size, c.num_values * _width(c)) for c in columns)
     fixed = sum(_fixed_width(field.type) for field in metadata.schema.to_arrow_schema())
-    refuse_beyond_room(f"{name} unpacks to", max(sum(sizes), metadata.num_rows * fixed))
+    return float(max(sum(sizes), metadata.num_rows * fixed))
 
 
 def _width(column: Any) -> float:

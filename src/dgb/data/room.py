@@ -41,13 +41,16 @@ def room() -> float:
     return SHARE * (UNTOLD if free is None else free)
 
 
-def refuse_beyond_room(what: str, size: float, advice: str = TRUST) -> None:
+def refuse_beyond_room(
+    what: str, size: float, advice: str = TRUST, *, share: float = SHARE
+) -> None:
     """Refuse content of so many bytes where there is no room for it; `what` ends in a verb."""
-    limit = room()
+    limit = share / SHARE * room()
     if size > limit:
+        free = "free" if free_bytes() is not None else "taken for free, as the system tells nothing"
         raise DGBError(
-            f"{what} {_gb(size)}, more than half of the {_gb(limit / SHARE)} of memory that are "
-            f"free; {advice}"
+            f"{what} {_gb(size)}, more than {share:.0%} of the {_gb(limit / share)} of memory that "
+            f"are {free}; {advice}"
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.fingerprint import fingerprint
+from dgb.data.fingerprint import identity
 from dgb.data.graph import Array, Graph
 from dgb.data.hetero.features import union_graph, union_ids
 from dgb.data.hetero.graph import HeteroGraph
@@ -27,7 +27,7 @@ from dgb.views.inputs import normalised
 
 def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train into a run folder: model, embeddings and scores; return the scores."""
-    files.check_graph(folder, fingerprint(graph))
+    files.check_graph(folder, identity(graph))
     reason = why_not_scored_by_split(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")

@@ -1,5 +1,6 @@
 """One process at a time in a run folder or on a file of results; a killed one leaves no lock."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,10 @@ from pathlib import Path
 from dgb.errors import DGBError
 from dgb.progress import say
 from dgb.whole_file import refuse_link
+
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of an OSError: the disk knows none
+FOLDERS = ("scratch", "ray", "embeddings.parquet")  # that a run writes into
+SUFFIXES = (*(".toml", ".jsonl", ".json", ".safetensors", ".parquet"), ".html", ".csv", ".part")
 
 
 @contextmanager
@@ -23,7 +28,7 @@ def locked(folder: Path, file: str = "") -> Iterator[None]:
     lock = FileLock(path, timeout=0)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for written in (path, folder / file) if file else _all_in(folder):
+        for written in (path, folder / file) if file else _written_in(folder):
             refuse_link(written)
         lock.acquire()
     except Timeout:
@@ -31,19 +36,23 @@ def locked(folder: Path, file: str = "") -> Iterator[None]:
             f"another process is working on {folder / file}; wait until it is done, or choose "
             "another folder"
         ) from None
-    except NotImplementedError:
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in NO_LOCKS:
+            raise DGBError(unwritable(folder, error)) from error
         say(f"warning: {folder} is on a disk without locks; let no second process work there")
-    except OSError as error:
-        raise DGBError(unwritable(folder, error)) from error
     try:
         yield
     finally:
         lock.release()
 
 
-def _all_in(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        yield from (Path(parent) / name for name in (*folders, *names))
+def _written_in(folder: Path) -> Iterator[Path]:
+    """Return what a run may write to; what else lies in the folder is somebody's own matter."""
+    for path in folder.iterdir():
+        if path.name in FOLDERS or path.suffix in SUFFIXES or path.name == ".lock":
+            yield path
+            for parent, folders, names in os.walk(path) if path.name in FOLDERS else ():
+                yield from (Path(parent) / name for name in (*folders, *names))
 
 
 def unwritable(folder: Path, error: OSError) -> str:

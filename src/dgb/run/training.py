@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from dgb.cookbook import recipe_hash
-from dgb.data.fingerprint import fingerprint
+from dgb.data.fingerprint import fingerprint, identity
 from dgb.data.graph import Array, Graph, Split
 from dgb.data.hetero.graph import HeteroGraph
 from dgb.engine.cluster import Cluster
@@ -59,12 +59,14 @@ def remove_leftovers(folder: Path) -> None:
     (folder / files.BEGUN).unlink(missing_ok=True)
     for part in folder.glob("*.part"):  # which a kill has left
         part.unlink(missing_ok=True)
+    for left in folder.glob(f".{files.EMBEDDINGS}-*"):  # and one of `dgb embed`
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _train_and_score(
     graph: Graph, recipe: Recipe, folder: Path, cluster: Cluster | None
 ) -> dict[str, Any]:
-    files.check_graph(folder, fingerprint(graph))
+    files.check_graph(folder, identity(graph))
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
         say(f"no scores: {reason}")

@@ -9,10 +9,12 @@ import numpy as np
 
 from dgb.data.graph import Array
 from dgb.data.node_ids import arrow_ids
-from dgb.data.packed import open_parquet
+from dgb.data.packed import check_columns
 from dgb.data.parts import are_finite, row_parts
 from dgb.errors import DGBError, refusing
 from dgb.whole_file import whole_file
+
+ONE_COPY = 0.9  # of the free memory, for what is read into one array batch by batch
 
 
 def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
@@ -56,14 +58,17 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
     A folder of such files, as the engines write it, is read in the order of their names.
     """
 
+    from pyarrow import parquet
+
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not path.exists() or not parts:
         raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
     problem = "is no file of embeddings, with columns node_id and embedding, lists of one length"
     with refusing(path, problem, "make it again with `dgb embed`"), ExitStack() as stack:
         # A buffer would be a second copy.
-        opened = [open_parquet(part, part, pre_buffer=False) for part in parts]
+        opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]
         files = [stack.enter_context(file) for file in opened]
+        check_columns(str(path), *(file.metadata for file in files), share=ONE_COPY)
         ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
         return np.concatenate(ids), _read_vectors(files)
 

@@ -90,12 +90,19 @@ def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> 
         _load_adam(state.optimizer, _strip(tensors, "adam."))
         state.generator.set_state(tensors["generator"])
         numbers = json.loads(metadata["numbers"])
-        state.epoch, state.best = numbers["epoch"], numbers["best"]
-        state.best_epoch, state.saved_epoch = numbers["best_epoch"], numbers["epoch"]
-    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        state.epoch = state.saved_epoch = _count(numbers["epoch"])
+        state.best_epoch = _count(numbers["best_epoch"])
+        state.best = None if numbers["best"] is None else float(numbers["best"])
+    except (KeyError, OverflowError, RecursionError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(
             f"{path} belongs to another recipe or graph; give this run a folder of its own (--out)"
         ) from error
+
+
+def _count(number: object) -> int:
+    if not isinstance(number, int) or number < 0:
+        raise ValueError(f"{number!r} is no number of epochs")
+    return number
 
 
 def _strip(tensors: Tensors, prefix: str) -> Tensors:

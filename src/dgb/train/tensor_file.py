@@ -32,14 +32,17 @@ def read_tensors(path: Path, *, needs_digest: bool = True) -> tuple[Tensors, Met
     """Read a safetensors file; the error says what is wrong, and the caller what to do about it."""
     try:
         with safe_open(path, "pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            # Copies: a tensor that maps the file would keep Windows from replacing it.
+            tensors = {key: file.get_tensor(key).clone() for key in file.keys()}  # noqa: SIM118
             metadata = file.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise DGBError(f"cannot read {path}: {error}") from error
     if DIGEST not in metadata and not needs_digest:
         return tensors, metadata
     content = {key: value for key, value in metadata.items() if key != DIGEST}
-    if metadata.get(DIGEST) != _digest(tensors, content):
+    if DIGEST not in metadata:
+        raise DGBError(f"{path} has no digest: an older dgb wrote it, or it is damaged")
+    if metadata[DIGEST] != _digest(tensors, content):
         raise DGBError(f"{path} is damaged: it is not what was written")
     return tensors, metadata
 

@@ -18,7 +18,6 @@ from dgb.readable import some
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
-_BROKEN = (OSError, ValueError, EOFError, MemoryError, OverflowError, NotImplementedError)
 _FEW = 1000  # nodes that any file may have without an edge
 
 
@@ -54,8 +53,15 @@ def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
             part.dtype.kind in "iu", f"`{prefix}…` holds positions that are no integers; mend them"
         )
     rows = sparse.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
-    rows.check_format(full_check=True)
-    return rows
+    return checked_places(rows)
+
+
+def checked_places(matrix: Matrix) -> Matrix:
+    """Check that no place of a CSR or CSC matrix leads out of it, which would end the process."""
+    matrix.check_format(full_check=True)
+    # scipy does not look at the starts of a matrix that ends with none.
+    refuse_unless(bool((np.diff(matrix.indptr) >= 0).all()), "`indptr` must not fall; mend it")
+    return matrix
 
 
 def edge_matrix(edge_index: Array, num_nodes: int, edge_weight: Array | None = None) -> Matrix:
@@ -102,8 +108,9 @@ def own_ids(ids: Array | None, count: int) -> Array | None:
     refuse_unless(ids.shape == (count,), f"{count} nodes but {ids.size} node_ids; give one a node")
     # Asked first: texts of no letters take no room in a file, and each its own in a list.
     refuse_unless(ids.dtype.itemsize > 0, "node_ids hold no letters; give every node an id")
-    listed = ids.tolist()
-    if len(set(listed)) < count:
+    has_objects = ids.dtype.hasobject
+    if len(set(ids.tolist()) if has_objects else np.unique(ids)) < count:
+        listed = ids.tolist()
         twice = [repr(name) for name, times in Counter(listed).items() if times > 1]
         raise DGBError(
             f"node_ids that stand for several nodes: {some(twice)}; give every node an id of "

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.formats.arrays import Arrays, Matrix, open_npz, refuse_unless
+from dgb.data.formats.arrays import Arrays, Matrix, checked_places, open_npz, refuse_unless
 from dgb.data.graph import Array, Features
 from dgb.data.room import refuse_nodes
 from dgb.errors import DGBError, refusing
@@ -59,8 +59,7 @@ def sparse_matrix(arrays: Arrays) -> Matrix:
         return sparse.coo_array((data, (_places(arrays["row"]), _places(arrays["col"]))), shape)
     make: Any = sparse.csr_array if form == "csr" else sparse.csc_array
     matrix = make((data, _places(arrays["indices"]), _places(arrays["indptr"])), shape=shape)
-    matrix.check_format(full_check=True)
-    return sparse.csr_array(matrix)
+    return sparse.csr_array(checked_places(matrix))
 
 
 def _shape(shape: Array) -> tuple[int, ...]:

@@ -11,6 +11,10 @@ from dgb.data.packed import check_members
 from dgb.data.room import refuse_beyond_room
 from dgb.errors import DGBError, refusing
 
+_ADVICE = (
+    "save one torch_geometric Data of tensors alone with torch.save(data, path), or write the graph "
+    "with dgb.data.formats.npz.write_npz"
+)
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
 _HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
 
@@ -55,11 +59,12 @@ def load_pyg(path: Path) -> Any:
 
 def _check_size(path: Path) -> None:
     """Refuse a file that unpacks to more than there is room for; torch writes, and reads, a zip."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            check_members(path, archive.infolist())
-    except (OSError, zipfile.BadZipFile):  # torch's older form is not packed
-        return
+    with refusing(path, "not a readable file of torch.save", _ADVICE):
+        with path.open("rb") as file:
+            is_packed = file.read(4) == b"PK\x03\x04"  # torch's older form is not
+        if is_packed:  # and what zipfile cannot read, torch perhaps can
+            with zipfile.ZipFile(path) as archive:
+                check_members(path, archive.infolist())
 
 
 def _check_tensors(path: Path, data: Any) -> None:
@@ -69,8 +74,9 @@ def _check_tensors(path: Path, data: Any) -> None:
     values = [value for store in data.stores for value in store.values()]
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
     strided = [tensor for tensor in tensors if tensor.layout == torch.strided]
-    size = sum(tensor.numel() * tensor.element_size() for tensor in strided)
-    refuse_beyond_room(f"{path} holds tensors of", size)
+    # What a tensor holds is in the memory by now; counted is what it claims beyond that.
+    more = (t.numel() * t.element_size() - t.untyped_storage().nbytes() for t in strided)
+    refuse_beyond_room(f"{path} holds tensors that unfold to", sum(max(0, size) for size in more))
 
 
 def holds_hetero_data(path: Path) -> bool:
@@ -92,7 +98,4 @@ def _is_pickle(member: zipfile.ZipInfo) -> bool:
 
 def refusal(path: Path, problem: str) -> DGBError:
     """Return the error for a file that holds something else than a Data."""
-    return DGBError(
-        f"{path}: {problem}; save one torch_geometric Data of tensors alone with "
-        "torch.save(data, path), or write the graph with dgb.data.formats.npz.write_npz"
-    )
+    return DGBError(f"{path}: {problem}; {_ADVICE}")

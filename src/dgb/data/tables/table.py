@@ -102,21 +102,30 @@ def table_of(frame: Any, what: str) -> Table:
 
 
 def _read_parquet(path: Path) -> Any:
-    import pyarrow as pa
+    with refusing(path, "not a readable Parquet file", "write it again"):
+        content = _parquet_parts(path) if path.is_dir() else _parquet_groups(path)
+        content.validate(full=True)  # pyarrow itself takes any bytes for text
+        return content
+
+
+def _parquet_parts(path: Path) -> Any:
+    """Read a folder of parts, as many programs write them."""
     from pyarrow import parquet
 
-    with refusing(path, "not a readable Parquet file", "write it again"):
-        if path.is_dir():  # parts, as many programs write them
-            parts = parquet.ParquetDataset(path)
-            for part in parts.fragments:
-                check_columns(part.metadata, part.path)
-            return parts.read()
-        with open_parquet(path, path) as file, byte_bar(path.name, path.stat().st_size) as bar:
-            parts = [file.schema_arrow.empty_table()]
-            for group in range(file.num_row_groups):
-                parts.append(file.read_row_group(group))
-                bar.update(bar.total // file.num_row_groups)
-            return pa.concat_tables(parts)
+    parts = parquet.ParquetDataset(path)
+    check_columns(str(path), *(part.metadata for part in parts.fragments))
+    return parts.read()
+
+
+def _parquet_groups(path: Path) -> Any:
+    import pyarrow as pa
+
+    with open_parquet(path, path) as file, byte_bar(path.name, path.stat().st_size) as bar:
+        groups = [file.schema_arrow.empty_table()]
+        for group in range(file.num_row_groups):
+            groups.append(file.read_row_group(group))
+            bar.update(bar.total // file.num_row_groups)
+        return pa.concat_tables(groups)
 
 
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
