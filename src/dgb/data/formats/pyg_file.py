@@ -12,8 +12,8 @@ from dgb.data.room import refuse_beyond_room
 from dgb.errors import DGBError, refusing
 
 _ADVICE = (
-    "save one torch_geometric Data of tensors alone with torch.save(data, path), or write the graph "
-    "with dgb.data.formats.npz.write_npz"
+    "save one torch_geometric Data of tensors alone with torch.save(data, path), or write the "
+    "graph with dgb.data.formats.npz.write_npz"
 )
 _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
 _HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
