@@ -154,9 +154,7 @@ def test_links_that_lead_to_data_are_followed(trained: Path, tmp_path: Path) -> 
     assert main(["train", "--resume", str(tmp_path / "latest")]) == 0
 
 
-def test_links_that_a_run_does_not_write_to_are_of_no_matter(
-    tmp_path: Path, precious: Path
-) -> None:
+def test_other_links_in_a_folder_are_of_no_matter(tmp_path: Path, precious: Path) -> None:
     """Let a run lie beside an environment, or a link to data that is large."""
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(precious)
