@@ -20,7 +20,7 @@ from dgb.data.hetero.label_files import label_array, split_files
 from dgb.data.hetero.pair_file import read_pairs
 from dgb.data.hetero.reverse import without_reverse
 from dgb.data.hetero.target import choose_target, target_unclear, with_target
-from dgb.errors import DGBError
+from dgb.errors import DGBError, refusing
 from dgb.readable import some
 from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
@@ -45,6 +45,12 @@ def read_heco(folder: Path, target: str = "") -> HeteroGraph:
     """
     if not is_heco(folder):
         raise DGBError(f"{folder}: no folder of HeCo's; it needs pairs such as pa.txt, and labels")
+    files = [path.name for path in folder.iterdir()]
+    with refusing(folder, "its files do not fit together", "get them again", *files):
+        return _read_together(folder, target)
+
+
+def _read_together(folder: Path, target: str) -> HeteroGraph:
     pairs = {path.stem: read_pairs(path) for path in _pair_files(folder)}
     x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
     labels = label_array(folder / "labels.npy")

@@ -66,7 +66,7 @@ def _join(
     ids = rows.ids if rows else ids_of_ends(both, is_text_file=found.table.text is not None)
     ends, weight = edges_between(found, (ids, ids), reading, notes)
     if len(ids) < 2:
-        raise DGBError(f"{name}: {len(ids)} nodes; a graph needs at least two")
+        raise DGBError(f"{edges.source}: {len(ids)} nodes; a graph needs at least two")
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
     y, names, splits = join_labels(rows, label_rows, len(ids), notes)
     graph = make_featured_graph(

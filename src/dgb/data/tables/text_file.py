@@ -93,7 +93,7 @@ def _delimiter(content: bytes, path: Path) -> str:
     sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
     lines = re.split(r"\r\n|\n|\r", sample)
     lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
-    lines = [line for line in lines if line.strip()][:_LOOKED_AT]
+    lines = [line for line in lines if line.strip()][:_LOOKED_AT] or [""]
     counts = {mark: [line.count(mark) for line in lines] for mark in "\t,;"}
     is_csv, present = ".csv" in path.suffixes, [mark for mark in counts if counts[mark][0]]
     even = [mark for mark in present if len(set(counts[mark])) == 1]
