@@ -19,9 +19,10 @@ from dgb.run.hetero_trained import HeteroTrained, train_hetero
 from dgb.run.machine import peak_mb
 from dgb.run.map import write_map
 from dgb.run.model_file import save_encoder
-from dgb.run.training import describe, measured_rank, remove_leftovers
+from dgb.run.training import describe, remove_leftovers
 from dgb.run.vectors import write_embeddings
 from dgb.train.journal import read_metrics
+from dgb.train.monitor import measured_rank
 from dgb.views.inputs import normalised
 
 

@@ -31,9 +31,7 @@ from dgb.run.trained import Trained, check_recipe, train_encoder
 from dgb.run.vectors import read_embeddings, write_embeddings, write_npy
 from dgb.train.checkpoint import remove_states
 from dgb.train.journal import read_metrics
-from dgb.train.monitor import LEAST_RANK, effective_rank
-
-FEWEST = 10  # nodes, of which a low rank says nothing
+from dgb.train.monitor import measured_rank
 
 
 def train_run(
@@ -86,17 +84,6 @@ def _train_and_score(
     write_map(folder, graph, z, names, split)
     files.write_json(folder / files.SCORES, scores)
     return scores
-
-
-def measured_rank(z: Array) -> float:
-    """Return the effective rank of embeddings, and warn where nodes can hardly be told apart."""
-    rank = effective_rank(torch.from_numpy(z))
-    if rank < LEAST_RANK and len(z) > FEWEST:
-        say(
-            f"warning: the embeddings have effective rank {rank:.1f}: they hardly tell nodes "
-            "apart; `dgb data check` tells columns that say nothing"
-        )
-    return round(rank, 1)
 
 
 def _train_here(graph: Graph, recipe: Recipe, folder: Path) -> tuple[Trained, Array]:

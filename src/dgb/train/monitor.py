@@ -1,17 +1,21 @@
 """Label-free health of a run: effective rank, spread, and a warning on collapse."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
+from dgb.progress import say
 
 SAMPLE = 1024  # rows that are looked at: enough for both measures, and cheap for any width
 # A healthy run stays far above both, a collapsed one falls below within some epochs.
 LEAST_SPREAD = 0.02
 LEAST_RANK = 2.0
+FEWEST = 10  # nodes, of which a low rank says nothing
 
 
 @torch.no_grad()
@@ -45,6 +49,17 @@ def is_collapsed(measures: Mapping[str, float]) -> bool:
     if "spread" not in measures:
         return False
     return measures["spread"] < LEAST_SPREAD or measures["effective_rank"] < LEAST_RANK
+
+
+def measured_rank(z: NDArray[Any]) -> float:
+    """Return the effective rank of embeddings, and warn where nodes can hardly be told apart."""
+    rank = effective_rank(torch.from_numpy(z))
+    if rank < LEAST_RANK and len(z) > FEWEST:
+        say(
+            f"warning: the embeddings have effective rank {rank:.1f}: they hardly tell nodes "
+            "apart; `dgb data check` tells columns that say nothing"
+        )
+    return round(rank, 1)
 
 
 def _sample(z: Tensor) -> Tensor:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dgb.data.byte_bar import byte_bar
-from dgb.data.packed import check_columns, open_parquet
+from dgb.data.tables.parquet_file import read_parquet
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text
 from dgb.data.tables.text_rows import records
-from dgb.errors import DGBError, refusing
+from dgb.errors import DGBError
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
@@ -66,7 +65,7 @@ def read_table(path: Path, *, has_names: bool = True) -> Table:
         known = ", ".join(TABLE_SUFFIXES)
         raise DGBError(f"{path}: not a table of a known form; give one of {known}")
     if path.suffix.lower() == ".parquet":
-        return Table(_plain(_read_parquet(path)), path.name)
+        return Table(_plain(read_parquet(path)), path.name)
     table = Table(_plain(read_text(path), is_trimmed=True), path.name, path, has_names=False)
     if not has_names:
         return table
@@ -99,33 +98,6 @@ def table_of(frame: Any, what: str) -> Table:
         raise DGBError(
             f"{what}: not a table ({reason}); give a DataFrame whose columns each have one type"
         ) from None
-
-
-def _read_parquet(path: Path) -> Any:
-    with refusing(path, "not a readable Parquet file", "write it again"):
-        content = _parquet_parts(path) if path.is_dir() else _parquet_groups(path)
-        content.validate(full=True)  # pyarrow itself takes any bytes for text
-        return content
-
-
-def _parquet_parts(path: Path) -> Any:
-    """Read a folder of parts, as many programs write them."""
-    from pyarrow import parquet
-
-    parts = parquet.ParquetDataset(path)
-    check_columns(str(path), *(part.metadata for part in parts.fragments))
-    return parts.read()
-
-
-def _parquet_groups(path: Path) -> Any:
-    import pyarrow as pa
-
-    with open_parquet(path, path) as file, byte_bar(path.name, path.stat().st_size) as bar:
-        groups = [file.schema_arrow.empty_table()]
-        for group in range(file.num_row_groups):
-            groups.append(file.read_row_group(group))
-            bar.update(bar.total // file.num_row_groups)
-        return pa.concat_tables(groups)
 
 
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
