@@ -1,11 +1,13 @@
 """Files with damage of any kind: a sound graph comes out, or one clear sentence."""
 
+import struct
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dgb.data.tables.table import read_table
 from tests.fuzz.damage import Change, changes, damaged
 from tests.fuzz.oracle import answer, inputs, lay
 from tests.fuzz.samples import Sample, make_samples
@@ -50,3 +52,17 @@ def test_damaged_files_are_read_right_or_refused(
     lay(tmp_path, sample.files | {hit: damaged(sample.files[hit], how, is_inside=is_inside)})
     names = [Path(file).name for file in sample.files]
     answer(lambda: sample.read(tmp_path), *names, str(tmp_path))
+
+
+def test_every_byte_of_what_parquet_says_of_itself_may_be_wrong(
+    samples: dict[str, Sample], tmp_path: Path
+) -> None:
+    """Flip bits of the metadata one after the other: looked at carelessly, some end the process."""
+    whole, path = samples["parquet"].files["labels.parquet"], tmp_path / "labels.parquet"
+    (size,) = struct.unpack("<I", whole[-8:-4])
+    for place in range(len(whole) - 8 - size, len(whole) - 8):
+        for bit in (1, 16):
+            broken = bytearray(whole)
+            broken[place] ^= bit
+            path.write_bytes(broken)
+            answer(lambda: read_table(path), "labels.parquet")

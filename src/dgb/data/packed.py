@@ -46,22 +46,30 @@ def open_parquet(source: Any, name: Path, **options: Any) -> Any:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(source, **options)
-    check_columns(str(name), file.metadata)
+    check_columns(str(name), file)
     return file
 
 
-def check_columns(name: str, *parts: Any, share: float = SHARE) -> None:
+def check_columns(name: str, *files: Any, share: float = SHARE) -> None:
     """Refuse Parquet by its metadata: a value that is repeated a billion times takes no page."""
-    size = sum(_unpacked_size(metadata) for metadata in parts)
-    refuse_beyond_room(f"{name} unpacks to", size, share=share)
+    for measure in (_typed_size, _unpacked_size):
+        refuse_beyond_room(f"{name} unpacks to", sum(map(measure, files)), share=share)
 
 
-def _unpacked_size(metadata: Any) -> float:
-    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+def _typed_size(file: Any) -> float:
+    """Return the bytes that the rows take by the types of their columns alone."""
+    fixed = sum(_fixed_width(field.type) for field in file.schema_arrow)
+    return float(file.metadata.num_rows * fixed)
+
+
+def _unpacked_size(file: Any) -> float:
+    """Return the bytes that the values take by their number, which pages need not show."""
+    for group in range(file.num_row_groups):
+        # A row of each: metadata that is broken ends the process when it is looked at unread.
+        next(file.iter_batches(1, row_groups=[group], use_threads=False), None)
+    groups = (file.metadata.row_group(i) for i in range(file.num_row_groups))
     columns = (group.column(i) for group in groups for i in range(group.num_columns))
-    sizes = (max(c.total_uncompressed_size, c.num_values * _width(c)) for c in columns)
-    fixed = sum(_fixed_width(field.type) for field in metadata.schema.to_arrow_schema())
-    return float(max(sum(sizes), metadata.num_rows * fixed))
+    return float(sum(max(c.total_uncompressed_size, c.num_values * _width(c)) for c in columns))
 
 
 def _width(column: Any) -> float:

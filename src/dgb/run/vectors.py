@@ -68,7 +68,7 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
         # A buffer would be a second copy.
         opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]
         files = [stack.enter_context(file) for file in opened]
-        check_columns(str(path), *(file.metadata for file in files), share=ONE_COPY)
+        check_columns(str(path), *files, share=ONE_COPY)
         ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
         return np.concatenate(ids), _read_vectors(files)
 

@@ -1,5 +1,6 @@
 """Parquet files and folders of them, read as far as there is room, and checked in full."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ def _read_parts(path: Path) -> Any:
     from pyarrow import parquet
 
     parts = parquet.ParquetDataset(path)
-    check_columns(str(path), *(part.metadata for part in parts.fragments))
+    with ExitStack() as stack:
+        opened = (parquet.ParquetFile(part.path) for part in parts.fragments)
+        check_columns(str(path), *(stack.enter_context(file) for file in opened))
     return parts.read()
 
 
