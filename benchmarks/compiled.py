@@ -11,7 +11,7 @@ import torch
 import torch._dynamo
 
 from dgb.model import bootstrap
-from dgb.model.heads import predict
+from dgb.model.bootstrap import predict
 from epoch import milliseconds
 from fresh import Figures, measured, tell
 from step import Step, make_setup, our_step

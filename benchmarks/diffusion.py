@@ -16,8 +16,9 @@ import numpy as np
 import torch
 
 import pyg_diffusion
+from dgb.arrays import Array
 from dgb.data.blocks import Blocks, make_blocks
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from dgb.recipe import Diffusion
 from dgb.views.operators import make_diff, row_normalise

@@ -24,7 +24,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.load import load_graph
 from dgb.run.trained import train_encoder
-from dgb.train.journal import read_metrics
+from dgb.train.monitor import read_metrics
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 
 SIZES = (10**3, 10**4, 10**5, 10**6)

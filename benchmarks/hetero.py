@@ -16,7 +16,7 @@ from scipy import sparse
 
 import records
 from dgb.cookbook import load_recipe
-from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
+from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
 from dgb.run.hetero_trained import train_hetero
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from dgb import DGB, Graph, load_graph
-from dgb.data.graph import Array, Split
+from dgb.arrays import Array
+from dgb.data.graph import Split
 from dgb.data.subgraph import subgraph
 from dgb.evaluate.probe import linear_probe
 

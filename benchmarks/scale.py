@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from dgb.engine.cluster import import_ray
+from dgb.ray.cluster import import_ray
 
 ROWS, BLOCKS, COLUMNS = 2**16, 16, 16  # as a block of papers100M is cut, with fewer rows
 DEGREE = 29  # of papers100M
@@ -31,8 +31,8 @@ def core_seconds(work: Callable[[], Any], times: int = 3) -> float:
 
 def hop_rate() -> float:
     """Return non-zeros times columns that one core multiplies in a second of a task's hop."""
-    from dgb.engine.blocks import Csr
-    from dgb.engine.propagation import step
+    from dgb.ray.blocks import Csr
+    from dgb.ray.propagation import step
 
     rng = np.random.default_rng(0)
     part = ROWS * DEGREE // BLOCKS

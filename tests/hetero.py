@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import sparse
 
 from dgb.data.graph import Split
-from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
+from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 
 
 def make_library(num_papers: int = 90, *, seed: int = 0) -> HeteroGraph:

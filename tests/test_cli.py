@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from dgb.arrays import Array
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.run.vectors import write_embeddings
 from tests.conftest import make_blocks
 

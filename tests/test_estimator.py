@@ -19,8 +19,9 @@ from sklearn.utils import validation
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dgb import DGB, DGBError, load_recipe
+from dgb.arrays import Array
 from dgb.data.formats.pyg import to_pyg
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.evaluate.probe import linear_probe
 from tests.conftest import make_blocks
 

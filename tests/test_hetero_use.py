@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from pyarrow import parquet
 
+from dgb.arrays import Array
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.data.graph import Array, Graph
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.graph import Graph
+from dgb.data.typed.graph import HeteroGraph
 from tests.hetero import make_library, shuffle_nodes, write_library
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]

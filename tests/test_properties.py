@@ -13,7 +13,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.model.encoder import Encoder
-from dgb.model.hetero import make_hetero_encoder
+from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
 from dgb.run.hetero_embedding import embed_hetero

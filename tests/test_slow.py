@@ -10,7 +10,7 @@ import pytest
 
 from dgb.cookbook import load_recipe
 from dgb.data.load import load_graph
-from dgb.run.repeat import score_training
+from dgb.measure.repeat import score_training
 from dgb.run.trained import train_encoder
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import SimpleConv
 
 from dgb import DGBError
+from dgb.arrays import Array
 from dgb.data.formats.pyg import to_pyg
-from dgb.data.graph import Array
 from dgb.transforms import PPR, DropFeatures, DropNodes, Heat
 from tests.conftest import make_blocks
 

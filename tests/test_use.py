@@ -11,13 +11,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from dgb.arrays import Array
 from dgb.cli import main
 from dgb.commands.cluster import cluster
 from dgb.commands.neighbors import neighbors
 from dgb.cookbook import load_recipe
 from dgb.data.formats.npz import write_npz
-from dgb.data.graph import Array, Graph
-from dgb.data.node_ids import find_nodes
+from dgb.data.graph import Graph
+from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
 from dgb.run.folder import make_folder
 from dgb.run.map import write_map
@@ -274,7 +275,7 @@ def test_embeddings_are_written_and_read_in_parts_also_from_a_file(
 ) -> None:
     z = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
     np.save(tmp_path / "z.npy", z)
-    monkeypatch.setattr("dgb.data.parts.NUMBERS", 4 * 16)
+    monkeypatch.setattr("dgb.arrays.NUMBERS", 4 * 16)
     for rows in (np.load(tmp_path / "z.npy", mmap_mode="r"), z.astype(np.float64), z[:, ::-1]):
         write_embeddings(tmp_path / "z.parquet", np.arange(50) * 3, rows)
         ids, again = read_embeddings(tmp_path / "z.parquet")

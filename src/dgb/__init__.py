@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from dgb.cookbook import load_recipe as load_recipe
     from dgb.data.graph import Graph as Graph
     from dgb.data.graph import make_graph as make_graph
-    from dgb.data.hetero.graph import HeteroGraph as HeteroGraph
-    from dgb.data.hetero.load import load_hetero as load_hetero
-    from dgb.data.hetero.pyg import from_hetero_data as from_hetero_data
-    from dgb.data.hetero.pyg import to_hetero_data as to_hetero_data
     from dgb.data.load import load_graph as load_graph
+    from dgb.data.typed.graph import HeteroGraph as HeteroGraph
+    from dgb.data.typed.load import load_hetero as load_hetero
+    from dgb.data.typed.pyg import from_hetero_data as from_hetero_data
+    from dgb.data.typed.pyg import to_hetero_data as to_hetero_data
     from dgb.errors import DGBError as DGBError
     from dgb.estimator import DGB as DGB
     from dgb.evaluate.probe import linear_probe as linear_probe
@@ -31,19 +31,19 @@ _HOMES = {
     "DGB": "dgb.estimator",
     "DGBError": "dgb.errors",
     "Graph": "dgb.data.graph",
-    "HeteroGraph": "dgb.data.hetero.graph",
+    "HeteroGraph": "dgb.data.typed.graph",
     "embed": "dgb.model.embed",
     "fit": "dgb.train.loop",
-    "from_hetero_data": "dgb.data.hetero.pyg",
+    "from_hetero_data": "dgb.data.typed.pyg",
     "linear_probe": "dgb.evaluate.probe",
     "load_graph": "dgb.data.load",
-    "load_hetero": "dgb.data.hetero.load",
+    "load_hetero": "dgb.data.typed.load",
     "load_recipe": "dgb.cookbook",
     "make_graph": "dgb.data.graph",
     "make_inputs": "dgb.views.inputs",
     "make_view": "dgb.views.view",
     "symmetric_loss": "dgb.model.loss",
-    "to_hetero_data": "dgb.data.hetero.pyg",
+    "to_hetero_data": "dgb.data.typed.pyg",
 }
 __all__ = sorted(_HOMES)
 

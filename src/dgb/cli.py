@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dgb.arguments.parser import parse
 from dgb.errors import DGBError
-from dgb.progress import say
-from dgb.whole_file import NO_ROOM
+from dgb.files.atomic import NO_ROOM
+from dgb.terminal import say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from dgb.errors import DGBError, refusing
 from dgb.recipe import ALL_TYPES, Data, Hetero, Recipe
 from dgb.settings import make_section, unknown_name
+from dgb.terminal import readable
 
 # What does not change the result of a run, only picks one of its repetitions, or says which graph
 # is read and how: the graph has a hash of its own.
@@ -156,3 +157,14 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, KeyError, RecursionError):  # a number may be too long to be one
         return text
+
+
+def setting_lines(recipe: Recipe) -> list[str]:
+    """Return every setting of a recipe with its value and its line of documentation."""
+    sections = [(field.name, getattr(recipe, field.name)) for field in fields(recipe)]
+    return [
+        f"{f'{name}.{f.name}':26}{readable(getattr(section, f.name)):12}  {f.metadata['doc']}"
+        + (f" ({' | '.join(f.metadata['among'])})" if f.metadata["among"] else "")
+        for name, section in sections
+        for f in fields(section)
+    ]

@@ -11,22 +11,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.align import refuse_own_scales
-from dgb.data.graph import Array, Graph
-from dgb.data.hetero.schema import Schema
-from dgb.data.node_ids import find_nodes
+from dgb.data.graph import Graph
+from dgb.data.ids import find_nodes
 from dgb.data.objects import to_graph
+from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.estimator_hetero import RECIPE, embed_hetero_object, fit_hetero, is_hetero_object
 from dgb.estimator_inputs import count_features, id_column, is_table, lone_nodes, refuse_cut
+from dgb.files.atomic import write_text
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
 from dgb.run.model_file import load_encoder, save_encoder
 from dgb.run.trained import train_encoder
-from dgb.train.journal import FILE as METRICS
+from dgb.train.monitor import METRICS
 
 SETTINGS = {  # parameters that stand for a setting of the recipe
     "width": ("encoder", "width"),
@@ -138,7 +140,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             raise DGBError(f"{folder} holds a run of `dgb train`; save to another folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            files.write_text(folder / files.RECIPE, to_toml(self.recipe_))
+            write_text(folder / files.RECIPE, to_toml(self.recipe_))
             files.save_encoding(None if self.schema_ else self.encoding_, folder)
             files.save_schema(self.schema_, folder)
             save_encoder(self.encoder_, folder)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array
-from dgb.data.hetero.align import align_hetero
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.pyg import from_hetero_data
-from dgb.data.hetero.schema import Schema
-from dgb.data.hetero.target import with_target
-from dgb.data.node_ids import find_nodes
+from dgb.arrays import Array
+from dgb.data.ids import find_nodes
+from dgb.data.typed.align import align_hetero
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.pyg import from_hetero_data
+from dgb.data.typed.schema import Schema
+from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
 from dgb.estimator_inputs import count_features, id_column
 from dgb.recipe import Recipe

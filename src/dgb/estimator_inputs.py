@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.encoding import Encoding
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 
 

@@ -12,11 +12,12 @@ from dgb.baselines.gmi import (
     Settings,
     draw_batch,
     information,
+    pair_scores,
+    random_pairs,
     represent,
     support_of,
 )
 from dgb.baselines.learn import minimise
-from dgb.baselines.pairs import pair_scores, random_pairs
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.views.sparse import sparse_matrix

@@ -11,9 +11,8 @@ from scipy import sparse
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, prelu
 
-from dgb.baselines.graphmae import GraphMAE, Settings, scaled_cosine_error, train
+from dgb.baselines.graphmae import GraphMAE, Mask, Settings, draw_mask, scaled_cosine_error, train
 from dgb.baselines.inputs import adj, dense_features, features, seeded
-from dgb.baselines.masks import Mask, draw_mask
 from dgb.data.graph import Graph
 from dgb.views.sparse import sparse_matrix
 from tests.baselines.conftest import accuracy_of

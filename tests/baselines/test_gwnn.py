@@ -7,9 +7,10 @@ import pytest
 import torch
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.baselines.gwnn import GWNN, Settings, WaveletLayer, make_wavelets
 from dgb.baselines.inputs import dense_features, features, seeded
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
 
 

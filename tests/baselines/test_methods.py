@@ -10,9 +10,9 @@ from scipy import sparse
 from dgb.baselines.choices import _chosen, settings_hash, settings_of
 from dgb.baselines.methods import METHODS, lacks
 from dgb.baselines.score import run_method
-from dgb.compare.tasks import choose_methods
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.measure.tasks import choose_methods
 from dgb.recipe import Recipe
 
 

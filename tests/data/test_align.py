@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from dgb.data.align import align, refuse_own_scales
-from dgb.data.column_names import named_columns
-from dgb.data.encoding import Column, Encoding
+from dgb.data.encoding import Column, Encoding, named_columns
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features, with_structure
 from dgb.errors import DGBError

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dgb import progress
+from dgb import terminal as progress
 from dgb.data import load_graph
 from dgb.data.tables.table import read_table
 
@@ -24,8 +24,8 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         made.append(real(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr("dgb.data.byte_bar.progress_bar", keeping)
-    monkeypatch.setattr("dgb.data.symmetric.progress_bar", keeping)
+    monkeypatch.setattr("dgb.terminal.progress_bar", keeping)
+    monkeypatch.setattr("dgb.arrays.progress_bar", keeping)
     return made
 
 

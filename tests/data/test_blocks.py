@@ -9,7 +9,7 @@ import pytest
 from dgb.cli import main
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.load import load_graph
-from dgb.data.look.check import check_graph
+from dgb.data.look.counts import check_graph
 from dgb.errors import DGBError
 
 SMALL = Blocks(nodes=3000, edges=20_000, features=16, classes=5)

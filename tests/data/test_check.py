@@ -8,11 +8,9 @@ import pytest
 from scipy import sparse
 
 from dgb.commands.data import check_lines
-from dgb.data.column_names import named_columns
+from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
-from dgb.data.look.check import check_graph
-from dgb.data.look.feature_check import count_repeated_rows
-from dgb.data.look.homophily import adjusted_homophily
+from dgb.data.look.counts import adjusted_homophily, check_graph, count_repeated_rows
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure

@@ -12,7 +12,7 @@ from scipy import sparse
 from dgb.data import load_graph, make_graph
 from dgb.data.formats.npz import write_npz
 from dgb.data.load import fetch_dataset, list_datasets
-from dgb.data.look.check import check_graph
+from dgb.data.look.counts import check_graph
 from dgb.data.public.download import file_sha256
 from dgb.data.public.sources import find_source, known_sources
 from dgb.errors import DGBError

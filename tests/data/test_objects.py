@@ -13,8 +13,7 @@ from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
 from dgb.data import Graph, make_graph
-from dgb.data.column_names import named_columns
-from dgb.data.encoding import Encoding
+from dgb.data.encoding import Encoding, named_columns
 from dgb.data.objects import to_graph
 from dgb.errors import DGBError
 

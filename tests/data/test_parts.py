@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import load_graph, make_graph, parts
+from dgb import arrays as parts
+from dgb.arrays import Array
+from dgb.data import load_graph, make_graph
 from dgb.data.fingerprint import fingerprint
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.graph import Array, undirected
+from dgb.data.graph import undirected
 from dgb.errors import DGBError
 from tests.conftest import make_blocks
 

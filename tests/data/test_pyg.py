@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from dgb.data import Graph, Split, make_graph
 from dgb.data.align import align
-from dgb.data.column_names import named_columns
+from dgb.data.encoding import named_columns
 from dgb.data.formats.pyg import from_pyg, to_pyg
 from dgb.errors import DGBError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.evaluate import cluster as module
 from dgb.evaluate.cluster import central_rows, choose_clusters, cluster, matched_accuracy
 
@@ -75,6 +75,6 @@ def test_of_very_many_rows_k_means_learns_from_a_sample_and_places_all(
     np.save(tmp_path / "z.npy", z)
     monkeypatch.setattr("dgb.evaluate.cluster.WHOLE_NODES", 100)
     monkeypatch.setattr("dgb.evaluate.cluster.LEARNT_NODES", 200)
-    monkeypatch.setattr("dgb.data.parts.NUMBERS", 3 * 700)
+    monkeypatch.setattr("dgb.arrays.NUMBERS", 3 * 700)
     found = cluster(np.load(tmp_path / "z.npy", mmap_mode="r"), 3, seed=0)
     assert found.shape == (3000,) and matched_accuracy(found, names) == 1

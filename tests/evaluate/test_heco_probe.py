@@ -12,12 +12,15 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from torch import nn
 
-from dgb.data import parts
-from dgb.data.graph import Array, Graph, Split
-from dgb.evaluate import f1, heco_probe, linear_heads, sample
-from dgb.evaluate.f1 import count_classes, macro_f1, micro_f1
-from dgb.evaluate.heco_probe import choose_heads, heco_scores
-from dgb.evaluate.linear_heads import HEADS, LinearHeads
+from dgb import arrays as parts
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
+from dgb.evaluate import heads as f1
+from dgb.evaluate import heads as linear_heads
+from dgb.evaluate import heco as heco_probe
+from dgb.evaluate import probe_rows as sample
+from dgb.evaluate.heads import HEADS, LinearHeads, count_classes, macro_f1, micro_f1
+from dgb.evaluate.heco import choose_heads, heco_scores
 from dgb.evaluate.probe import linear_probe
 from dgb.evaluate.scores import score_embeddings
 from dgb.recipe import Probe

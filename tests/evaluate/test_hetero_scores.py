@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.graph import Array, Split
-from dgb.data.hetero.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
+from dgb.arrays import Array
+from dgb.data.graph import Split
+from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split

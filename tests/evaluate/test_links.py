@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.encoding import Encoding
-from dgb.data.graph import Array, Graph, make_graph
+from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
-from dgb.evaluate.link_scorers import edge_scorers, embedding_scorers
+from dgb.evaluate.link_scorers import (
+    Pairs,
+    edge_pairs,
+    edge_scorers,
+    embedding_scorers,
+    sample_non_edges,
+)
 from dgb.evaluate.links import LinkSplit, choose_scorer, edge_scores, link_scores, split_edges
-from dgb.evaluate.pairs import Pairs, edge_pairs, sample_non_edges
 from tests.conftest import make_blocks
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.evaluate import map as module
 from dgb.evaluate.map import choose_drawing, map_coordinates
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from dgb.data.graph import Array
-from dgb.data.unit_rows import unit_rows
-from dgb.evaluate import neighbours
-from dgb.evaluate.neighbours import nearest, nearest_all, nearest_by_index
+from dgb.arrays import Array, unit_rows
+from dgb.evaluate import neighbors as neighbours
+from dgb.evaluate.neighbors import nearest, nearest_all, nearest_by_index
 
 
 @pytest.fixture

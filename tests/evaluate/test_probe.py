@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import parts
-from dgb.data.graph import Array, Graph, Split
+from dgb import arrays as parts
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
-from dgb.evaluate import sample
+from dgb.evaluate import probe_rows as sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
 from dgb.evaluate.probe import choose_classifier, linear_probe
-from dgb.evaluate.scaled_rows import Nodes, Scaling, learn_scaling
+from dgb.evaluate.probe_rows import Nodes, Scaling, learn_scaling
 from dgb.evaluate.scores import choose_split, why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks

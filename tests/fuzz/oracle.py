@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from scipy import sparse
 
 from dgb.data.graph import Graph, Split
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 
 WANTED = int(os.environ.get("DGB_FUZZ", "0"))  # inputs of the long run, 0 for that of every day

@@ -18,21 +18,21 @@ from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.formats.pyg import to_pyg
 from dgb.data.graph import Graph
-from dgb.data.hetero.load import load_hetero
-from dgb.data.hetero.pyg import to_hetero_data
 from dgb.data.load import load_graph
+from dgb.data.public.fetch import read_member
 from dgb.data.public.imdb import read_imdb
 from dgb.data.public.planetoid import read_planetoid
 from dgb.data.public.readers import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
-from dgb.data.public.wheel import read_member
+from dgb.data.typed.load import load_hetero
+from dgb.data.typed.pyg import to_hetero_data
 from dgb.estimator import DGB
-from dgb.report.write import write_report
+from dgb.report.page import write_report
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint
-from dgb.train.journal import read_metrics
+from dgb.train.monitor import read_metrics
 from tests.conftest import make_blocks
-from tests.data.hetero.test_imdb import write_imdb
 from tests.data.test_public import WIKICS, write_gnn_benchmark
+from tests.data.typed.test_imdb import write_imdb
 from tests.hetero import make_library, write_library
 from tests.train.test_loop import recipe_with
 from tests.train.test_loop import train as fit

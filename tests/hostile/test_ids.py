@@ -16,8 +16,8 @@ from torch_geometric.data import HeteroData
 
 from dgb.cli import main
 from dgb.errors import printable
-from dgb.progress import progress_bar, say, tell
 from dgb.run.vectors import read_embeddings
+from dgb.terminal import progress_bar, say, tell
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ESCAPES = [

@@ -10,11 +10,10 @@ import pytest
 from dgb import load_graph
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.data.mapped import new_mapped
 from dgb.errors import DGBError
-from dgb.run.lock import locked
-from dgb.train.journal import append_line, rewrite_lines
-from dgb.whole_file import whole_file
+from dgb.files.atomic import new_mapped, whole_file
+from dgb.files.jsonl import append_line, rewrite_lines
+from dgb.files.lock import locked
 from tests.conftest import make_blocks
 from tests.kill.disk import told
 

@@ -10,13 +10,15 @@ import torch
 from dgb.cli import main
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.formats.npz import write_npz
-from dgb.engine.snapshot import check_snapshots
 from dgb.errors import DGBError
-from dgb.report.write import write_report
+from dgb.files.atomic import write_text
+from dgb.files.jsonl import read_lines
+from dgb.ray.cluster import check_snapshots
+from dgb.report.page import write_report
 from dgb.run import machine
-from dgb.run.folder import read_encoding, read_recipe, write_text
+from dgb.run.folder import read_encoding, read_recipe
 from dgb.run.model_file import load_encoder
-from dgb.train.journal import read_lines, read_metrics
+from dgb.train.monitor import read_metrics
 from tests.conftest import make_blocks
 
 DEEP = "[" * 200_000

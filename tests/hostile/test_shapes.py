@@ -17,11 +17,11 @@ from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
 from dgb import load_graph, load_hetero
-from dgb.data import room
 from dgb.errors import DGBError
+from dgb.files import limits as room
+from dgb.files.tensors import read_tensors
 from dgb.run import machine
 from dgb.run.folder import read_encoding, read_schema
-from dgb.train.tensor_file import read_tensors
 
 HUGE = 10**12
 FREE = 4e9  # bytes that a machine of these tests has left

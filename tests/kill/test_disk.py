@@ -12,10 +12,10 @@ import pytest
 
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.data.mapped import new_mapped
 from dgb.errors import DGBError
+from dgb.files.atomic import new_mapped
+from dgb.files.lock import locked
 from dgb.run.folder import EMBEDDINGS, RECIPE
-from dgb.run.lock import locked
 from dgb.run.vectors import read_embeddings
 from tests.conftest import make_blocks
 from tests.kill.attempts import start_forked

@@ -12,13 +12,14 @@ import pytest
 import torch
 
 from dgb.data.formats.npz import write_npz
-from dgb.report.write import write_report
+from dgb.files.jsonl import read_lines
+from dgb.files.tensors import read_tensors
+from dgb.report.page import write_report
 from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe
 from dgb.run.model_file import MODEL
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint
-from dgb.train.journal import read_lines, read_metrics
-from dgb.train.tensor_file import read_tensors
+from dgb.train.monitor import read_metrics
 from tests.conftest import make_blocks, with_dense_features
 from tests.hetero import make_library, write_library
 from tests.kill.attempts import attempt, count_touches, draw_death

@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.model.bootstrap import Bootstrap
-from dgb.model.heads import predict
+from dgb.model.bootstrap import Bootstrap, predict
 from dgb.model.layers import PReLU
 from dgb.model.loss import symmetric_loss
 from dgb.views.inputs import make_inputs

@@ -8,13 +8,12 @@ import torch
 from torch import nn
 
 from dgb.cookbook import load_recipe
-from dgb.data.hetero.features import with_features
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.features import with_features
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss
-from dgb.model.metapaths import PathEncoder
-from dgb.model.relations import RelationEncoder
+from dgb.model.typed import PathEncoder, RelationEncoder
 from dgb.recipe import Recipe
 from dgb.run.hetero_parts import embed_parts, make_parts
 from tests.hetero import make_library, shuffle_nodes

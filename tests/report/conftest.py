@@ -10,8 +10,8 @@ import pytest
 from pyarrow import parquet
 
 from dgb.cookbook import load_recipe, to_toml
-from dgb.run.folder import write_json, write_text
-from dgb.train.journal import rewrite_lines
+from dgb.files.atomic import write_json, write_text
+from dgb.files.jsonl import rewrite_lines
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 LABELS = ("theory", "practice", "<b>both</b>")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dgb.cookbook import load_recipe, to_toml
-from dgb.report.write import write_report
-from dgb.run.folder import write_json, write_text
-from dgb.train.journal import read_lines, rewrite_lines
+from dgb.files.atomic import write_json, write_text
+from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.report.page import write_report
 from tests.report.conftest import HOSTILE, make_map, make_run, write_map
 
 selenium = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")

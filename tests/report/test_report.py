@@ -17,11 +17,12 @@ from dgb.arguments.parser import make_parser
 from dgb.commands.report import report
 from dgb.cookbook import load_recipe, recipe_hash, to_toml
 from dgb.errors import DGBError
-from dgb.report.map_data import SHOWN, read_map
-from dgb.report.recipe_section import train_command
-from dgb.report.write import write_report
-from dgb.run.folder import read_recipe, write_json, write_text
-from dgb.train.journal import append_line, read_lines, rewrite_lines
+from dgb.files.atomic import write_json, write_text
+from dgb.files.jsonl import append_line, read_lines, rewrite_lines
+from dgb.report.map import SHOWN, read_map
+from dgb.report.page import write_report
+from dgb.report.recipe import train_command
+from dgb.run.folder import read_recipe
 from tests.report.conftest import HOSTILE, LABELS, make_map, make_run, metrics, scores, write_map
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from dgb.errors import DGBError
+from dgb.measure.measurement import Measurement
 from dgb.recipe import Recipe
 from dgb.reproduce.claims import CLAIMS, Cells, Values, cells_of, check_claims, verdict
-from dgb.reproduce.measurement import Measurement
 from dgb.reproduce.published import published, rows
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.errors import DGBError
 from dgb.reproduce.architecture import draw_architecture
 from dgb.reproduce.figures import Panel, Silhouette, draw_panels, silhouette, tsne

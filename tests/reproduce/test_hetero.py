@@ -11,21 +11,25 @@ from scipy import sparse
 
 from dgb.cli import main
 from dgb.cookbook import load_recipe
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.evaluate import f1, heco_probe, linear_heads
+from dgb.evaluate import heads as f1
+from dgb.evaluate import heads as linear_heads
+from dgb.evaluate import heco as heco_probe
+from dgb.files.jsonl import read_lines
+from dgb.measure import runner
+from dgb.measure.measure import TEST_READS
+from dgb.measure.measurement import Measurement
+from dgb.measure.place import Place
 from dgb.recipe import Recipe
-from dgb.reproduce import hetero, hetero_plan, hetero_sets, runner
-from dgb.reproduce.hetero import make_hetero, measure_hetero
-from dgb.reproduce.hetero_plan import NAMED, ROWS, hetero_cells, plan_hetero
-from dgb.reproduce.hetero_sets import load_set, sets_at_hand
-from dgb.reproduce.hetero_table import write_hetero_table
-from dgb.reproduce.measure import TEST_READS
-from dgb.reproduce.measurement import Measurement
-from dgb.reproduce.place import Place
-from dgb.reproduce.published_hetero import published_rows
+from dgb.reproduce import typed as hetero
+from dgb.reproduce import typed_plan as hetero_plan
+from dgb.reproduce import typed_plan as hetero_sets
+from dgb.reproduce.published import published_rows
+from dgb.reproduce.typed import make_hetero, measure_hetero
+from dgb.reproduce.typed_plan import NAMED, ROWS, hetero_cells, load_set, plan_hetero, sets_at_hand
+from dgb.reproduce.typed_table import write_hetero_table
 from dgb.run.hetero_trained import train_hetero
-from dgb.train.journal import read_lines
 from tests.hetero import make_library
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]

@@ -9,16 +9,16 @@ import pytest
 from dgb.arguments.measuring import REPRODUCED
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.reproduce import figure2 as drawing
+from dgb.files.jsonl import read_lines
+from dgb.measure import measure as measuring
+from dgb.measure import runner
+from dgb.measure.measure import TEST_READS
+from dgb.measure.measurement import Measurement
+from dgb.measure.place import Place
+from dgb.reproduce import figures as drawing
 from dgb.reproduce import make as making
-from dgb.reproduce import measure as measuring
-from dgb.reproduce import runner
-from dgb.reproduce.measure import TEST_READS
-from dgb.reproduce.measurement import Measurement
-from dgb.reproduce.place import Place
 from dgb.reproduce.plan import RUNS, TABLES
 from dgb.reproduce.render import TITLES
-from dgb.train.journal import read_lines
 from tests.reproduce.test_runner import make_jobs
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from dgb.data.graph import Graph
-from dgb.reproduce import measure as measuring
+from dgb.files.jsonl import read_lines
+from dgb.measure import measure as measuring
+from dgb.measure.place import Place
 from dgb.reproduce import plan as planning
 from dgb.reproduce import rates as rating
-from dgb.reproduce.place import Place
 from dgb.reproduce.published import Row
 from dgb.reproduce.rates import Rates, choose_rates, find_rates, neighbours
-from dgb.train.journal import read_lines
 
 PAIR = "nfd+adj|nd+diff"
 

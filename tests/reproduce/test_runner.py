@@ -11,16 +11,16 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.files.jsonl import read_lines
+from dgb.measure import measure as measuring
+from dgb.measure import runner
+from dgb.measure.measure import TEST_READS, measure
+from dgb.measure.measurement import Measurement
+from dgb.measure.place import Place, in_parallel
 from dgb.recipe import Recipe
-from dgb.reproduce import measure as measuring
-from dgb.reproduce import runner
 from dgb.reproduce import verify as verifying
-from dgb.reproduce.measure import TEST_READS, measure
-from dgb.reproduce.measurement import Measurement
-from dgb.reproduce.place import Place, in_parallel
 from dgb.reproduce.verify import verdict_line, verify
 from dgb.run.trained import Trained, train_encoder
-from dgb.train.journal import read_lines
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
 KEYS = {"table", "method", "dataset", "recipe", "seed", "val_accuracy", "test_accuracy"}

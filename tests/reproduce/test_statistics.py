@@ -3,7 +3,7 @@ import pytest
 from dgb.data.load import load_graph
 from dgb.data.public.sources import find_source
 from dgb.reproduce.published import DATASETS, published, rows
-from dgb.reproduce.statistics import reason, statistics
+from dgb.reproduce.table1 import reason, statistics
 
 
 def paper(key: str, dataset: str) -> int:

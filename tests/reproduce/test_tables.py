@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dgb.cookbook import load_recipe
-from dgb.reproduce.measurement import Measurement
+from dgb.measure.measurement import Measurement
 from dgb.reproduce.published import Cell
 from dgb.reproduce.render import write_table
 from dgb.reproduce.summary import Measured, summarise

@@ -9,15 +9,15 @@ import pytest
 
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
+from dgb.measure.repeat import split_table
 from dgb.recipe import Recipe
-from dgb.report.write import write_report
+from dgb.report.page import write_report
 from dgb.run import folder as files
 from dgb.run.hetero import score_hetero_training, train_hetero_run
 from dgb.run.hetero_parts import resolve
 from dgb.run.hetero_trained import train_hetero
-from dgb.run.split_table import split_table
 from dgb.run.vectors import read_embeddings
 from tests.hetero import make_library
 

@@ -13,10 +13,10 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
+from dgb.measure import links
+from dgb.measure.links import LINKS, evaluate_links, links_table
+from dgb.measure.repeat import CLUSTER_COLUMNS, scores_table
 from dgb.recipe import Recipe
-from dgb.run import links
-from dgb.run.links import FILE, evaluate_links, links_table
-from dgb.run.repeat import CLUSTER_COLUMNS, scores_table
 from dgb.run.trained import train_encoder
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
@@ -45,7 +45,7 @@ def test_every_training_has_its_own_split_and_is_kept(
     first = evaluate_links(bare, recipe, 1, tmp_path)
     lines = evaluate_links(bare, recipe, 2, tmp_path)
     assert lines[0] == first[0] and [line["seed"] for line in lines] == [0, 1]
-    assert [json.loads(t) for t in (tmp_path / FILE).read_text("utf-8").splitlines()] == lines
+    assert [json.loads(t) for t in (tmp_path / LINKS).read_text("utf-8").splitlines()] == lines
     assert len(seen) == 2 and all(g.num_edges < bare.num_edges for g in seen)
     assert (seen[0].adjacency != seen[1].adjacency).nnz > 0
     assert evaluate_links(bare, replace(recipe, train=replace(recipe.train, epochs=2)), 1, tmp_path)

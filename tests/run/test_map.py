@@ -10,12 +10,14 @@ import pytest
 import torch
 from pyarrow import parquet
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe
-from dgb.data.graph import Array, Graph
-from dgb.evaluate.neighbours import nearest
+from dgb.data.graph import Graph
+from dgb.evaluate.neighbors import nearest
 from dgb.evaluate.scores import class_names, confusion
+from dgb.files.tensors import read_tensors
 from dgb.recipe import Recipe
-from dgb.report.write import write_report
+from dgb.report.page import write_report
 from dgb.run import folder as files
 from dgb.run import map as module
 from dgb.run import training
@@ -23,7 +25,6 @@ from dgb.run.folder import make_folder
 from dgb.run.map import read_map, write_map
 from dgb.run.training import train_run
 from dgb.run.vectors import read_embeddings
-from dgb.train.tensor_file import read_tensors
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
 
@@ -166,7 +167,7 @@ def test_a_run_of_very_many_classes_has_no_table_of_them(
         (training, "write_embeddings"),
         (training, "score_systems"),
         (training, "write_map"),
-        (files, "write_json"),
+        (training, "write_json"),
     ],
 )
 def test_a_run_stopped_after_its_training_goes_on_to_the_same_files(

@@ -9,9 +9,9 @@ import torch
 from scipy import sparse
 
 from dgb.cookbook import load_recipe
-from dgb.data import room
 from dgb.data.graph import Graph, make_graph
 from dgb.errors import DGBError
+from dgb.files import limits as room
 from dgb.recipe import Recipe
 from dgb.run import machine, memory
 from dgb.run.memory import choose_scratch, estimate

@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.files.tensors import read_tensors, write_tensors
 from dgb.train import loop
 from dgb.train.checkpoint import FILE, PREVIOUS, State
-from dgb.train.journal import read_metrics
-from dgb.train.tensor_file import read_tensors, write_tensors
+from dgb.train.monitor import read_metrics
 from tests.train.test_loop import recipe_with, same, train
 
 SAVED = {FILE: 10, PREVIOUS: 5}  # the epochs after which these were written

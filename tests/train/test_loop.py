@@ -16,7 +16,7 @@ from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train import checkpoint, loop
-from dgb.train.journal import read_metrics
+from dgb.train.monitor import read_metrics
 from dgb.views.inputs import make_inputs
 from dgb.views.sampler import epoch_sampler
 

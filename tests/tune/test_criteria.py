@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.graph import Array, Graph
-from dgb.tune.agreement import chosen_by, rank_agreement
+from dgb.arrays import Array
+from dgb.data.graph import Graph
 from dgb.tune.criteria import CRITERIA, SAMPLE, label_free_scores
+from dgb.tune.found import chosen_by, rank_agreement
 from tests.conftest import make_blocks
 
 OF_THE_ROWS = ["effective_rank", "stable_rank", "spectrum_decay", "spread", "uniformity"]

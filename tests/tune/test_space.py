@@ -7,8 +7,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.tune.knob import Knob, starting_point, suggest
-from dgb.tune.space import default_space, parse_space
+from dgb.tune.space import Knob, default_space, parse_space, starting_point, suggest
 
 
 class Lowest:

@@ -19,10 +19,9 @@ from dgb.recipe import Recipe
 from dgb.run.trained import train_encoder
 from dgb.train.loop import train_epoch
 from dgb.tune import candidate, study
-from dgb.tune.candidate import score
+from dgb.tune.candidate import DEFAULT_CRITERION, score
 from dgb.tune.criteria import CRITERIA
 from dgb.tune.found import RECIPE, TRIALS, Found
-from dgb.tune.labels import DEFAULT_CRITERION
 from dgb.tune.space import parse_space
 from dgb.tune.storage import FILE, import_optuna
 from dgb.tune.study import Plan, tune

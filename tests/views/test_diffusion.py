@@ -7,13 +7,12 @@ import pytest
 import torch
 from scipy import linalg, sparse
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.errors import DGBError
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views import pattern
-from dgb.views.coefficients import chebyshev_coefficients, ppr_coefficients
 from dgb.views.diffusion import Diffusion, even_parts
-from dgb.views.operators import make_diff, theta
+from dgb.views.operators import chebyshev_coefficients, make_diff, ppr_coefficients, theta
 from dgb.views.product import product
 
 ISOLATED = 11

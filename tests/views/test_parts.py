@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import parts
+from dgb import arrays as parts
 from dgb.recipe import Diffusion
 from dgb.views.diffusion import transition
 from dgb.views.operators import make_adj, make_diff, row_factors, row_normalise

@@ -17,9 +17,8 @@ from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.views import rows as rows_module
-from dgb.views.columns import ColumnBlocks, Store
 from dgb.views.inputs import make_inputs
-from dgb.views.rows import RowBatches, batch_sizes
+from dgb.views.rows import ColumnBlocks, RowBatches, Store, batch_sizes
 from dgb.views.sampler import epoch_sampler
 from dgb.views.view import Rows
 from tests.conftest import draw_views, with_dense_features

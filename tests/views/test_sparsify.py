@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.recipe import Diffusion as DiffusionRecipe
 from dgb.views import sparsify as module
 from dgb.views.operators import make_diff

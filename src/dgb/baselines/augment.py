@@ -13,8 +13,9 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import adj, features, is_dense
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.views.augment import Features
 from dgb.views.pattern import count_before
 from dgb.views.product import product

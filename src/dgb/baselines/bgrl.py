@@ -20,10 +20,11 @@ from itertools import count
 import torch
 from torch import Tensor, nn
 
+from dgb.arrays import Array
 from dgb.baselines.augment import GCN, encode, make_views
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.model.layers import PReLU
 from dgb.model.loss import regression_loss
 from dgb.settings import setting

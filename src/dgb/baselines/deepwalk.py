@@ -18,13 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import dense_features, seeded
 from dgb.baselines.learn import step
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks
-from dgb.data.graph import Array, Graph
-from dgb.progress import progress_bar
+from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
+from dgb.terminal import progress_bar
 
 
 @dataclass(frozen=True)

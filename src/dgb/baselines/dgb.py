@@ -1,7 +1,8 @@
 """DGB itself, as one of the systems that are compared."""
 
+from dgb.arrays import Array
 from dgb.cookbook import with_seed
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.recipe import Recipe as Settings
 from dgb.run.trained import train_encoder
 

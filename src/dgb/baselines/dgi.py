@@ -19,9 +19,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import adj, as_dense, features, seeded
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.model.encoder import Encoder
 from dgb.model.layers import glorot
 from dgb.recipe import Encoder as EncoderRecipe

@@ -18,9 +18,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import as_dense, features, is_dense, seeded
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features

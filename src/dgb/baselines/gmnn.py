@@ -27,10 +27,11 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.run.machine import choose_device
 from dgb.settings import setting

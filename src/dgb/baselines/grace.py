@@ -16,10 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from dgb.arrays import Array
 from dgb.baselines.augment import GCN, encode, make_views
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.model.layers import l2_normalise
 from dgb.settings import setting
 from dgb.views.view import View

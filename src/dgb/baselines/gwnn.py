@@ -23,10 +23,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import features, seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.supervise import fit_classifier, read_labels
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.errors import DGBError
-from dgb.progress import progress_bar
+from dgb.terminal import progress_bar
 
 
 class Schedule(Protocol):

@@ -19,8 +19,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
+from dgb.arrays import Array
 from dgb.baselines.supervise import Labels, read_labels
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.run.machine import choose_device
 from dgb.settings import setting

@@ -10,7 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from dgb.data.graph import Array, Graph
+from dgb.arrays import Array
+from dgb.data.graph import Graph
 
 
 @dataclass(frozen=True)

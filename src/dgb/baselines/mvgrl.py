@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from dgb.arrays import Array
 from dgb.baselines.dgi import Discriminator, Pair, contrast, draw_pairs, one_layer, summarise
 from dgb.baselines.inputs import adj, features, seeded
 from dgb.baselines.learn import minimise
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.recipe import Diffusion
 from dgb.run.machine import choose_device
 from dgb.settings import setting

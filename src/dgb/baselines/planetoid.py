@@ -24,15 +24,16 @@ from sklearn.preprocessing import normalize
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, softmax
 
+from dgb.arrays import Array
 from dgb.baselines.inputs import seeded
 from dgb.baselines.layers import FeatureLinear
 from dgb.baselines.learn import step
 from dgb.baselines.supervise import Labels, keep_best, read_labels
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs
-from dgb.data.graph import Array, Graph
-from dgb.progress import progress_bar
+from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
+from dgb.terminal import progress_bar
 from dgb.views.augment import Features
 from dgb.views.inputs import to_features
 

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from dgb.arrays import Array
 from dgb.baselines.learn import Schedule, step
-from dgb.data.graph import Array, Graph
-from dgb.progress import progress_bar
+from dgb.data.graph import Graph
+from dgb.terminal import progress_bar
 
 
 @dataclass(frozen=True, eq=False)

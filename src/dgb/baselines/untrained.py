@@ -1,7 +1,8 @@
 """DGB's encoder with the weights it was drawn with: what the graph alone is worth."""
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe, with_seed
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.recipe import Recipe as Settings
 from dgb.run.trained import train_encoder
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, softplus
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 
 MOST_STEPS = 2000  # over all walks
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
-from dgb.progress import tell
+from dgb.terminal import tell
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Array
+    from dgb.arrays import Array
+
 
 CENTRAL = 5  # nodes that stand for a cluster
 
@@ -48,9 +49,9 @@ def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
     """Write the columns node_id and cluster as CSV or Parquet, by the name of the file."""
     import pyarrow as pa
 
-    from dgb.data.node_ids import arrow_ids
-    from dgb.run.folder import write_parquet
-    from dgb.whole_file import whole_file
+    from dgb.data.ids import arrow_ids
+    from dgb.files.atomic import whole_file
+    from dgb.files.parquet import write_parquet
 
     if path.suffix == ".parquet":
         columns = {"node_id": arrow_ids(ids), "cluster": pa.array(clusters, pa.int32())}

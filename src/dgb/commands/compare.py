@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 from dgb.commands.options import check_counts, describe, graph_of, recipe_of
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
-from dgb.progress import say, tell
 from dgb.recipe import Recipe
 from dgb.settings import check_names, listed
+from dgb.terminal import say, tell
 
 if TYPE_CHECKING:
-    from dgb.compare.runner import Failures
-    from dgb.compare.tasks import Task
     from dgb.data.graph import Graph
+    from dgb.measure.compare import Failures
+    from dgb.measure.tasks import Task
 
 
 def compare(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
-    from dgb.compare.runner import FILE
-    from dgb.compare.runner import compare as run
-    from dgb.compare.table import as_text, make_table, write
-    from dgb.report.write import write_comparison
-    from dgb.reproduce.place import Place
+    from dgb.measure.compare import COMPARISON
+    from dgb.measure.compare import compare as run
+    from dgb.measure.place import Place
+    from dgb.measure.table import as_text, make_table, write
+    from dgb.report.page import write_comparison
 
     graph, tasks, missing = _tasks(options)
     folder = Path(options.out or f"runs/compare-{graph.name}")
@@ -42,7 +42,7 @@ def compare(options: Namespace) -> None:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_table(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
-    tell("", *as_text(table).splitlines(), "", f"every training: {folder / FILE}")
+    tell("", *as_text(table).splitlines(), "", f"every training: {folder / COMPARISON}")
     tell(f"page: {write_comparison(folder, table)}")
 
 
@@ -50,7 +50,7 @@ def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
     """Return the graph, the trainings asked for, and what to say of those left out."""
     from dgb.baselines.choices import settings_of
     from dgb.baselines.methods import METHODS
-    from dgb.compare.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
+    from dgb.measure.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
 
     check_counts(options, "runs", "splits", "jobs")
     methods = choose_methods(listed(options.methods))

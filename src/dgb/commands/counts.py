@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.look.hetero_check import check_hetero, hetero_trouble
-from dgb.readable import readable
+from dgb.data.look.trouble import check_hetero, hetero_trouble
+from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Hetero
 from dgb.settings import listed_names
-from dgb.views.hetero.density import measure_densities
-from dgb.views.hetero.metapath import MetaPath, find_metapaths
-from dgb.views.hetero.named_paths import MOST, parse_metapath
+from dgb.terminal import readable
+from dgb.views.metapaths.density import measure_densities
+from dgb.views.metapaths.paths import MOST, MetaPath, find_metapaths, parse_metapath
 
 _WIDTH = 24  # of the first column
 

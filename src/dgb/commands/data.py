@@ -7,19 +7,18 @@ from typing import Any
 
 from dgb.commands.counts import check_hetero_lines, count_lines, remark_lines
 from dgb.commands.options import data_of, data_options
-from dgb.cookbook import load_recipe, recipe_names, split_override
+from dgb.cookbook import load_recipe, recipe_names, setting_lines, split_override
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
-from dgb.data.hetero.load import is_hetero
 from dgb.data.load import fetch_dataset, list_datasets
-from dgb.data.look.check import check_graph
+from dgb.data.look.counts import check_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.public.sources import cache_folder
 from dgb.data.reading import read_graph, read_hetero
-from dgb.progress import tell
-from dgb.readable import setting_lines
+from dgb.data.typed.load import is_hetero
 from dgb.recipe import Recipe
 from dgb.settings import make_section
+from dgb.terminal import tell
 
 
 def data(options: Namespace) -> None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from dgb.commands.options import check_out, data_of, graph_of, hetero_of
 from dgb.cookbook import load_recipe, split_override
 from dgb.data.align import refuse_own_scales
-from dgb.data.hetero.load import is_hetero
+from dgb.data.typed.load import is_hetero
 from dgb.errors import DGBError
-from dgb.progress import tell
+from dgb.files.lock import locked
 from dgb.recipe import Recipe
-from dgb.run.lock import locked
+from dgb.terminal import tell
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Array
-    from dgb.data.hetero.schema import Schema
+    from dgb.arrays import Array
+    from dgb.data.typed.schema import Schema
 
 
 def embed(options: Namespace) -> None:

@@ -5,16 +5,16 @@ from pathlib import Path
 
 from dgb.commands.options import describe
 from dgb.cookbook import recipe_hash
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.progress import tell
 from dgb.recipe import Recipe
+from dgb.terminal import tell
 
 
 def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
     """Print the meta-paths of a run, and how dense the graphs are that they make."""
     from dgb.commands.counts import path_lines
-    from dgb.views.hetero.inputs import metapaths_of
+    from dgb.views.metapaths.inputs import metapaths_of
 
     if recipe.hetero.encoder != "relations":
         tell(*path_lines(graph, metapaths_of(graph, recipe)), "")
@@ -23,10 +23,9 @@ def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
 def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, folder: Path) -> None:
     """Train N times and print mean ± std over the trainings, split by split."""
     from dgb.evaluate.hetero_scores import why_not_scored_by_split
+    from dgb.measure.repeat import RUNS, repeat, seeds_of, split_table
     from dgb.run.hetero import score_hetero_training
     from dgb.run.hetero_parts import resolve
-    from dgb.run.repeat import FILE, repeat, seeds_of
-    from dgb.run.split_table import split_table
 
     if options.task == "links":
         raise DGBError("--task links is for graphs of one node type; leave it out")
@@ -35,8 +34,8 @@ def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, fold
             raise DGBError(f"nothing to evaluate against: {reason}")
     recipe = resolve(graph, recipe)
     tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
-    lines = repeat(graph, recipe, options.runs, folder / FILE, score_hetero_training)
+    lines = repeat(graph, recipe, options.runs, folder / RUNS, score_hetero_training)
     counted = f"mean ± std over {len(lines)} independent trainings"
     tell("", *split_table(lines).splitlines(), "")
     tell(counted if len(lines) > 1 else "one training")
-    tell(f"every training: {folder / FILE}")
+    tell(f"every training: {folder / RUNS}")

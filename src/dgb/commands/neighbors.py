@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_out
 from dgb.errors import DGBError, printable
-from dgb.progress import tell
+from dgb.terminal import tell
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Array
+    from dgb.arrays import Array
 
 
 def neighbors(options: Namespace) -> None:
@@ -42,9 +42,9 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
     """Write the columns node_id, neighbors (ids, nearest first) and similarity as Parquet."""
     import pyarrow as pa
 
-    from dgb.data.node_ids import arrow_ids
-    from dgb.evaluate.neighbours import nearest_all
-    from dgb.run.folder import write_parquet
+    from dgb.data.ids import arrow_ids
+    from dgb.evaluate.neighbors import nearest_all
+    from dgb.files.parquet import write_parquet
 
     positions, similarities = nearest_all(z, k)
     own, width = arrow_ids(ids), positions.shape[1]
@@ -60,8 +60,8 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
 def _found(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:
     import numpy as np
 
-    from dgb.data.node_ids import find_nodes
-    from dgb.evaluate.neighbours import nearest
+    from dgb.data.ids import find_nodes
+    from dgb.evaluate.neighbors import nearest
 
     rows = find_nodes(ids, np.array(options.nodes))
     positions, similarities = nearest(z, rows, options.k)
@@ -75,9 +75,9 @@ def _found(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[d
 
 def _labels(folder: Path) -> dict[Any, str]:
     """Return the label of every node that the run's map shows with one."""
-    from dgb.run.map import FILE, read_map
+    from dgb.run.map import MAP, read_map
 
-    table = read_map(folder / FILE)
+    table = read_map(folder / MAP)
     if table is None or not {"node_id", "label"} <= set(table.column_names):
         return {}
     pairs = zip(table["node_id"].to_pylist(), table["label"].to_pylist(), strict=True)

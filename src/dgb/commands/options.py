@@ -8,15 +8,15 @@ from typing import Any
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.load import is_hetero
-from dgb.data.hetero.schema import Schema
 from dgb.data.load import is_path
 from dgb.data.public.sources import dataset_name
 from dgb.data.reading import read_graph, read_hetero
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.load import is_hetero
+from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
-from dgb.progress import say
 from dgb.recipe import Data, Recipe
+from dgb.terminal import say
 
 
 def recipe_of(options: Namespace) -> Recipe:

@@ -4,12 +4,12 @@ import webbrowser
 from argparse import Namespace
 from pathlib import Path
 
-from dgb.progress import tell
+from dgb.terminal import tell
 
 
 def report(options: Namespace) -> None:
     """Write report.html into a run folder or a comparison's, and open it by wish."""
-    from dgb.report.write import write_report
+    from dgb.report.page import write_report
 
     path = write_report(Path(options.run), Path(options.compare) if options.compare else None)
     tell(str(path))

@@ -4,17 +4,17 @@ from argparse import Namespace
 from pathlib import Path
 
 from dgb.commands.options import check_counts, describe, graph_of, recipe_of
-from dgb.progress import say, tell
 from dgb.settings import listed
+from dgb.terminal import say, tell
 
 
 def reproduce(options: Namespace) -> None:
     """Measure a table or draw a figure of the paper, going on where an earlier call stopped."""
+    from dgb.measure.place import Place
     from dgb.reproduce import make
-    from dgb.reproduce.hetero_plan import TABLE as HETERO
-    from dgb.reproduce.place import Place
     from dgb.reproduce.plan import check_datasets
     from dgb.reproduce.published import DATASETS
+    from dgb.reproduce.typed_plan import TABLE as HETERO
 
     check_counts(options, "runs", "jobs", "lines")
     place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
@@ -40,8 +40,7 @@ def reproduce(options: Namespace) -> None:
 
 def tune(options: Namespace) -> None:
     """Search a recipe for a graph, going on where an earlier call stopped."""
-    from dgb.tune.agreement import rank_agreement
-    from dgb.tune.found import RECIPE, TRIALS
+    from dgb.tune.found import RECIPE, TRIALS, rank_agreement
     from dgb.tune.space import parse_space
     from dgb.tune.study import Plan
     from dgb.tune.study import tune as search

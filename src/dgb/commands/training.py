@@ -9,15 +9,15 @@ from dgb.commands.hetero import evaluate_hetero, tell_paths
 from dgb.commands.options import any_graph_of, check_counts, describe, recipe_of
 from dgb.cookbook import recipe_hash
 from dgb.data.graph import Graph
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.load import is_hetero
-from dgb.engine.cluster import Cluster, check_address, import_ray
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.load import is_hetero
 from dgb.errors import DGBError
-from dgb.progress import say, tell
+from dgb.files.atomic import UNWRITABLE
+from dgb.files.lock import locked
+from dgb.ray.cluster import Cluster, check_address, import_ray
 from dgb.recipe import Data, Recipe
 from dgb.run.folder import EMBEDDINGS, SCORES, make_folder, read_recipe
-from dgb.run.lock import locked
-from dgb.whole_file import UNWRITABLE
+from dgb.terminal import say, tell
 
 
 def train(options: Namespace) -> None:
@@ -36,7 +36,7 @@ def train(options: Namespace) -> None:
 
 
 def _resume(options: Namespace, cluster: Cluster | None) -> None:
-    from dgb.report.write import FILE, write_report
+    from dgb.report.page import REPORT, write_report
     from dgb.run.training import remove_leftovers
 
     if options.set or options.recipe or options.out or options.seed is not None:
@@ -48,7 +48,7 @@ def _resume(options: Namespace, cluster: Cluster | None) -> None:
             _train(_graph(recipe.data, options), recipe, folder, cluster)
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
-        page = folder / FILE if (folder / FILE).exists() else write_report(folder)
+        page = folder / REPORT if (folder / REPORT).exists() else write_report(folder)
     tell(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
@@ -56,9 +56,8 @@ def _train(
     graph: Graph | HeteroGraph, recipe: Recipe, folder: Path, cluster: Cluster | None
 ) -> None:
     """Train into a folder that is there; what stops it is told together with how to go on."""
-    from dgb.report.write import write_report
-    from dgb.run.repeat import scores_table
-    from dgb.run.split_table import split_table
+    from dgb.measure.repeat import scores_table, split_table
+    from dgb.report.page import write_report
 
     tell(f"{describe(graph)} → {folder}")
     again = f"go on with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
@@ -123,7 +122,7 @@ def _begun(options: Namespace) -> tuple[Graph | HeteroGraph, Recipe, Path]:
 
 def evaluate(options: Namespace) -> None:
     """Train N times and print mean ± std over the trainings, for one of three tasks."""
-    from dgb.run import links, repeat
+    from dgb.measure import links, repeat
 
     recipe = recipe_of(options)
     graph = any_graph_of(recipe.data, options)
@@ -134,11 +133,11 @@ def evaluate(options: Namespace) -> None:
     task = options.task
     tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if task == "links":
-        path = folder / links.FILE
+        path = folder / links.LINKS
         lines = links.evaluate_links(graph, recipe, options.runs, folder)
         table = links.links_table(lines)
     else:
-        path = folder / repeat.FILE
+        path = folder / repeat.RUNS
         lines = repeat.evaluate_runs(graph, recipe, options.runs, folder)
         is_cluster = task == "cluster"
         columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)

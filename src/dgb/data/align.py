@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.column_names import Columns, columns_of, scales_of
-from dgb.data.encoding import Encoding
-from dgb.data.graph import Array, Features, Graph
+from dgb.arrays import Array
+from dgb.data.encoding import Columns, Encoding, columns_of, scales_of
+from dgb.data.graph import Features, Graph
 from dgb.data.structure import with_structure
 from dgb.errors import DGBError
-from dgb.readable import some
+from dgb.terminal import some
 
 
 def align(graph: Graph, encoding: Encoding | None) -> Graph:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dgb.data.graph import Array
-from dgb.data.mapped import new_mapped
+from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.progress import progress_bar
+from dgb.files.atomic import new_mapped
 from dgb.settings import setting
+from dgb.terminal import progress_bar
 
 BLOCKS = 3  # of a class
 AT_ONCE = 2**21  # edges or numbers of features that are drawn at a time

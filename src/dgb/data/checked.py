@@ -3,15 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from dgb.data.byte_bar import byte_bar
-from dgb.data.parts import are_finite, row_parts
-from dgb.data.room import refuse_beyond_room
+from dgb.arrays import Array, are_finite, row_parts
 from dgb.errors import DGBError
-
-Array = NDArray[Any]
+from dgb.files.limits import refuse_beyond_room
+from dgb.terminal import byte_bar
 
 
 def checked_features(x: Any, least_rows: int = 2) -> Any:

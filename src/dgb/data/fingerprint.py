@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.graph import Array, Graph
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.parts import row_parts
+from dgb.arrays import Array, row_parts
+from dgb.data.graph import Graph
+from dgb.data.typed.graph import HeteroGraph
 
 
 def fingerprint(graph: Graph | HeteroGraph) -> str:

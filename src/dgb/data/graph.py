@@ -4,21 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from dgb.data.checked import (
-    check_split,
-    checked_features,
-    checked_labels,
-    checked_weights,
-    compact,
-)
+from dgb.arrays import Array, symmetric
+from dgb.data.checked import check_split, checked_features, checked_labels, checked_weights, compact
 from dgb.data.encoding import Encoding
-from dgb.data.symmetric import symmetric
 from dgb.errors import DGBError
 
-Array = NDArray[Any]
 # numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,
 # float32 [num_nodes, num_features]
 Features = Any

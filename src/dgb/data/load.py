@@ -49,7 +49,7 @@ def load_graph(
 
 
 def _refuse_hetero(reading: Data) -> None:
-    from dgb.data.hetero.load import is_hetero
+    from dgb.data.typed.load import is_hetero
 
     if is_hetero(reading.graph):
         raise DGBError(f"{reading.graph} has several types of nodes; load it with dgb.load_hetero")

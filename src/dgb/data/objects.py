@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.data.align import align
-from dgb.data.column_names import names_of
-from dgb.data.encoding import Encoding
+from dgb.data.encoding import Encoding, names_of
 from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph, make_graph
 from dgb.errors import DGBError

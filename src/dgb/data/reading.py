@@ -4,9 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from dgb.data.graph import Graph
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.load import load_hetero
 from dgb.data.load import load_graph
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.load import load_hetero
 from dgb.recipe import Data
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.data.encoding import Encoding
-from dgb.data.graph import Array, Features, Graph, make_graph
+from dgb.data.graph import Features, Graph, make_graph
 from dgb.data.positions import WIDTH, position_features, random_walk
-from dgb.data.room import refuse_beyond_room
+from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import STRUCTURES
 from dgb.settings import check_names
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dgb.data.graph import Array, Graph, Split
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
 
 
 def subgraph(graph: Graph, nodes: Array) -> Graph:

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from dgb.data.graph import Array
-from dgb.data.parts import row_parts
-from dgb.data.unit_rows import unit_rows
+from dgb.arrays import Array, row_parts, unit_rows
 
 WHOLE_NODES = 20_000  # above, k-means learns from batches
 LEARNT_NODES = 200_000  # above, these are as many of all rows, drawn at random

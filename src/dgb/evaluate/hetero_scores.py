@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.probe import linear_probe

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.graph import Array, Graph, undirected
+from dgb.arrays import Array
+from dgb.data.graph import Graph, undirected
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
-from dgb.evaluate.link_scorers import Scorer, edge_scorers, embedding_scorers
-from dgb.evaluate.pairs import Pairs, edge_pairs, sample_non_edges
+from dgb.evaluate.link_scorers import (
+    Pairs,
+    Scorer,
+    edge_pairs,
+    edge_scorers,
+    embedding_scorers,
+    sample_non_edges,
+)
 
 TRAIN_PAIRS = 20_000  # at most so many edges a logistic regression is fitted on
 

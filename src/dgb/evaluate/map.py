@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array
-from dgb.data.unit_rows import unit_rows
+from dgb.arrays import Array, unit_rows
 
 WIDTH = 50  # columns that are left before the map is drawn
 TSNE_ROWS, SLOW_TSNE_ROWS, LARGE_TSNE_ROWS = 10_000, 3_000, 20_000

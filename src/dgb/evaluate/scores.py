@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array, Graph, Split
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.probe import linear_probe

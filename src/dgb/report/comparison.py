@@ -2,7 +2,7 @@
 
 from html import escape
 
-from dgb.compare.table import Row, Table
+from dgb.measure.table import Row, Table
 
 
 def comparison(table: Table) -> str:

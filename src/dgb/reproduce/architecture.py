@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.reproduce.figures import plotting, save
 
 WIDTH, HEIGHT = 1000, 520

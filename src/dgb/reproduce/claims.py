@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dgb.errors import DGBError
-from dgb.reproduce.measurement import Measurement
+from dgb.measure.measurement import Measurement
+from dgb.measure.repeat import mean_std
 from dgb.reproduce.published import rows
-from dgb.run.repeat import mean_std
 
 
 class Values(NamedTuple):

@@ -3,21 +3,21 @@
 from collections.abc import Callable
 
 from dgb.errors import DGBError
+from dgb.files.atomic import write_text
+from dgb.measure.place import Place
+from dgb.measure.runner import matched, run
 from dgb.reproduce.architecture import draw_architecture
 from dgb.reproduce.claims import cells_of, check_claims
-from dgb.reproduce.figure2 import make_figure2
-from dgb.reproduce.hetero import make_hetero
-from dgb.reproduce.hetero_plan import TABLE as HETERO
-from dgb.reproduce.place import Place
+from dgb.reproduce.figures import make_figure2
 from dgb.reproduce.plan import MOST_RUNS, TABLES, plan
 from dgb.reproduce.published import DATASETS
 from dgb.reproduce.rates import find_rates
 from dgb.reproduce.render import write_table
-from dgb.reproduce.runner import matched, run
 from dgb.reproduce.summary import summarise
 from dgb.reproduce.table1 import write_table1
+from dgb.reproduce.typed import make_hetero
+from dgb.reproduce.typed_plan import TABLE as HETERO
 from dgb.reproduce.verify import verdict_line, verify
-from dgb.run.folder import write_text
 
 Datasets = tuple[str, ...]
 

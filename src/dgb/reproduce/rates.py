@@ -7,16 +7,16 @@ from pathlib import Path
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.evaluate.scores import without_test_labels
-from dgb.progress import progress_bar
-from dgb.reproduce.measure import load
-from dgb.reproduce.place import Place, in_parallel
+from dgb.files.atomic import write_text
+from dgb.files.jsonl import append_line, read_lines, rewrite_lines
+from dgb.measure.measure import load
+from dgb.measure.place import Place, in_parallel
 from dgb.reproduce.plan import rate_keys, table3_recipe
 from dgb.reproduce.published import rows
-from dgb.run.folder import write_text
 from dgb.run.machine import set_threads
 from dgb.run.trained import train_encoder
-from dgb.train.journal import append_line, read_lines, rewrite_lines
-from dgb.tune.labels import validation_accuracy
+from dgb.terminal import progress_bar
+from dgb.tune.candidate import validation_accuracy
 
 FILE = "rates.jsonl"
 

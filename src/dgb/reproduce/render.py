@@ -3,10 +3,10 @@
 from html import escape
 from pathlib import Path
 
-from dgb.page.shell import html_page
+from dgb.files.atomic import write_text
+from dgb.report.html import html_page
 from dgb.reproduce.published import Cell
 from dgb.reproduce.summary import Measured, SummaryRow
-from dgb.run.folder import write_text
 
 TITLES = {
     "table2": "Table 2: accuracy on test nodes, in percent",

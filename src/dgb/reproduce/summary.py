@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from dgb.baselines.methods import METHODS
-from dgb.reproduce.measurement import Measurement
+from dgb.measure.measurement import Measurement
+from dgb.measure.repeat import mean_std
 from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, published, rows
-from dgb.run.repeat import mean_std
 
 # Rows that no published table has, and what they are.
 OWN_TITLES = {

@@ -4,13 +4,13 @@ import random
 from dataclasses import replace
 
 from dgb.errors import DGBError
-from dgb.progress import progress_bar
-from dgb.reproduce.measure import Line, measure
-from dgb.reproduce.measurement import Measurement
-from dgb.reproduce.place import Place
+from dgb.measure.measure import Line, measure
+from dgb.measure.measurement import Measurement
+from dgb.measure.place import Place
+from dgb.measure.runner import matched, refuse_uncommitted
 from dgb.reproduce.plan import MOST_RUNS, TABLES, plan
 from dgb.reproduce.published import DATASETS
-from dgb.reproduce.runner import matched, refuse_uncommitted
+from dgb.terminal import progress_bar
 
 SCORES = ("val_accuracy", "test_accuracy")
 

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from dgb.arrays import Array
 from dgb.data.align import check_width
-from dgb.data.graph import Array, Graph
+from dgb.data.graph import Graph
 from dgb.model.embed import embed
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe

@@ -1,6 +1,5 @@
 """The run folder: recipe, names of columns and scores, each file written whole."""
 
-import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,11 +7,11 @@ from typing import Any, TypeVar
 
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
-from dgb.data.hetero.schema import Schema, plain_schema, schema_from
+from dgb.data.typed.schema import Schema, plain_schema, schema_from
 from dgb.errors import DGBError, refusing
+from dgb.files.atomic import write_text
+from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
-from dgb.run.lock import unwritable
-from dgb.whole_file import whole_file
 
 RECIPE, BEGUN, SCORES = "recipe.toml", "begun.toml", "scores.json"
 EMBEDDINGS, FEATURES, SCHEMA = "embeddings.parquet", "features.toml", "schema.toml"
@@ -95,22 +94,3 @@ def _read_toml(path: Path, make: Callable[[dict[str, Any]], Read]) -> Read | Non
         return None
     with refusing(path, "cannot be read", "train the run again"):
         return make(tomllib.loads(path.read_text("utf-8")))
-
-
-def write_parquet(path: Path, table: Any) -> None:
-    """Write an Arrow table atomically."""
-    from pyarrow import parquet
-
-    with whole_file(path) as part:
-        parquet.write_table(table, part)
-
-
-def write_json(path: Path, values: Any) -> None:
-    """Write JSON atomically."""
-    write_text(path, json.dumps(values, indent=2) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically."""
-    with whole_file(path) as part:
-        part.write_text(text, "utf-8")

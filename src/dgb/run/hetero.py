@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.data.fingerprint import identity
-from dgb.data.graph import Array, Graph
-from dgb.data.hetero.features import union_graph, union_ids
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.graph import Graph
+from dgb.data.typed.features import union_graph, union_ids
+from dgb.data.typed.graph import HeteroGraph
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
-from dgb.progress import say
+from dgb.files.atomic import write_json
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
 from dgb.run.hetero_parts import target_rows
@@ -21,8 +22,8 @@ from dgb.run.map import write_map
 from dgb.run.model_file import save_encoder
 from dgb.run.training import describe, remove_leftovers
 from dgb.run.vectors import write_embeddings
-from dgb.train.journal import read_metrics
-from dgb.train.monitor import measured_rank
+from dgb.terminal import say
+from dgb.train.monitor import measured_rank, read_metrics
 from dgb.views.inputs import normalised
 
 
@@ -45,7 +46,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     scores |= {} if reason else score_systems(trained, z, graph)
     scores |= {"peak_mb": peak_mb()}
     _write_map(graph, trained.recipe, z, folder)
-    files.write_json(folder / files.SCORES, scores)
+    write_json(folder / files.SCORES, scores)
     remove_leftovers(folder)
     return scores
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dgb.data.graph import Array
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.arrays import Array
+from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.run.hetero_parts import embed_parts, make_parts
 from dgb.run.machine import free_gb

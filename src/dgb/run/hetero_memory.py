@@ -2,7 +2,7 @@
 
 from scipy import sparse
 
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.recipe import LEARNT, Recipe
 from dgb.run.memory import ENTRY, FLOAT, GB, limit_gb, numbers_a_row

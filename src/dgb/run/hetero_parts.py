@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from dgb.data.graph import Array
-from dgb.data.hetero.features import union_ids, with_features
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.data.hetero.schema import Schema, schema_of
+from dgb.arrays import Array
+from dgb.data.typed.features import union_ids, with_features
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
 from dgb.model.bootstrap import MakeEncoder
-from dgb.model.hetero import make_hetero_encoder
+from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.trained import check_recipe
-from dgb.views.hetero.inputs import PathInputs, make_path_inputs, metapaths_of
-from dgb.views.hetero.rates import parse_typed_view
-from dgb.views.hetero.sampler import PathViews, path_sampler
-from dgb.views.hetero.typed import make_typed_inputs, typed_sampler
 from dgb.views.inputs import needed_operators
+from dgb.views.metapaths.inputs import PathInputs, make_path_inputs, metapaths_of
+from dgb.views.metapaths.rates import parse_typed_view
+from dgb.views.metapaths.relations import make_typed_inputs, typed_sampler
+from dgb.views.metapaths.sampler import PathViews, path_sampler
 from dgb.views.sampler import Epoch
 from dgb.views.view import View
 

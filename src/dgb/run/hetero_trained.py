@@ -7,16 +7,16 @@ from typing import Any
 
 import torch
 
-from dgb.data.graph import Array
-from dgb.data.hetero.graph import HeteroGraph
+from dgb.arrays import Array
+from dgb.data.typed.graph import HeteroGraph
 from dgb.model.bootstrap import Bootstrap
-from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run.hetero_memory import refuse_too_large
 from dgb.run.hetero_parts import Parts, embed_parts, make_parts, resolve
 from dgb.run.machine import choose_device, generators, set_threads
 from dgb.run.memory import limit_gb
 from dgb.settings import listed_names
+from dgb.terminal import say
 from dgb.train.loop import fit
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from dgb.data.room import free_bytes
 from dgb.errors import DGBError
+from dgb.files.limits import free_bytes
 
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array, Graph, Split
-from dgb.data.node_ids import arrow_ids
-from dgb.data.packed import open_parquet
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
+from dgb.data.ids import arrow_ids
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
-from dgb.evaluate.neighbours import nearest_all
+from dgb.evaluate.neighbors import nearest_all
 from dgb.evaluate.scores import class_names
-from dgb.run.folder import write_parquet
+from dgb.files.parquet import open_parquet, write_parquet
 
-FILE = "map.parquet"
+MAP = "map.parquet"
 NODES = 20_000  # at most; of more a sample is drawn
 NEIGHBOURS = 8
 SEED = 0
@@ -53,8 +53,8 @@ def write_map(
     }
     table = pa.table(columns | _neighbours(rows))
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
-    write_parquet(folder / FILE, table)
-    return folder / FILE
+    write_parquet(folder / MAP, table)
+    return folder / MAP
 
 
 def read_map(path: Path) -> Any:

@@ -9,11 +9,11 @@ from scipy import sparse
 
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.evaluate.sample import MOST
+from dgb.evaluate.probe_rows import MOST
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device, free_gb
-from dgb.views.columns import Store
 from dgb.views.inputs import has_row_batches
+from dgb.views.rows import Store
 from dgb.views.view import parse_view
 
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from dgb.data.hetero.schema import Schema
+from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
+from dgb.files.tensors import DIGEST, Tensors, read_tensors, write_tensors
 from dgb.model.encoder import Encoder
-from dgb.model.hetero import make_hetero_encoder
+from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.folder import RECIPE
 from dgb.run.machine import dgb_version
-from dgb.train.tensor_file import DIGEST, Tensors, read_tensors, write_tensors
 
 MODEL = "model.safetensors"
 FORMAT = 3  # since 2, features.toml beside it says how columns are read

@@ -9,16 +9,16 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from dgb.data.graph import Array, Graph
-from dgb.data.parts import row_parts
+from dgb.arrays import Array, row_parts
+from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
 from dgb.model.encoder import Encoder
-from dgb.progress import say
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device, generators, has_bf16, set_threads
 from dgb.run.memory import choose_scratch, estimate, limit_gb
+from dgb.terminal import say
 from dgb.train.loop import fit
 from dgb.views.inputs import Inputs, make_inputs, normalised_features
 from dgb.views.operators import theta

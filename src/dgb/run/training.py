@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
+from dgb.arrays import Array
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint, identity
-from dgb.data.graph import Array, Graph, Split
-from dgb.data.hetero.graph import HeteroGraph
-from dgb.engine.cluster import Cluster
+from dgb.data.graph import Graph, Split
+from dgb.data.typed.graph import HeteroGraph
 from dgb.evaluate.scores import (
     choose_split,
     class_names,
@@ -19,19 +19,20 @@ from dgb.evaluate.scores import (
     score_embeddings,
     why_not_scored,
 )
-from dgb.progress import say
+from dgb.files.atomic import write_json
+from dgb.ray.cluster import Cluster
+from dgb.ray.on_ray import refuse_other_engine, remove_checkpoints, train_on_ray
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.machine import git_hash, machine_kind, peak_mb, versions
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH
 from dgb.run.model_file import save_encoder
-from dgb.run.on_ray import refuse_other_engine, remove_checkpoints, train_on_ray
 from dgb.run.trained import Trained, check_recipe, train_encoder
 from dgb.run.vectors import read_embeddings, write_embeddings, write_npy
+from dgb.terminal import say
 from dgb.train.checkpoint import remove_states
-from dgb.train.journal import read_metrics
-from dgb.train.monitor import measured_rank
+from dgb.train.monitor import measured_rank, read_metrics
 
 
 def train_run(
@@ -82,7 +83,7 @@ def _train_and_score(
     systems, names = _scored(trained, z, graph, split)
     scores |= systems | {"peak_mb": peak_mb()}
     write_map(folder, graph, z, names, split)
-    files.write_json(folder / files.SCORES, scores)
+    write_json(folder / files.SCORES, scores)
     return scores
 
 

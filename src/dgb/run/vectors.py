@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array
-from dgb.data.node_ids import arrow_ids
-from dgb.data.packed import check_columns
-from dgb.data.parts import are_finite, row_parts
+from dgb.arrays import Array, are_finite, row_parts
+from dgb.data.ids import arrow_ids
 from dgb.errors import DGBError, refusing
-from dgb.whole_file import whole_file
+from dgb.files.atomic import whole_file
+from dgb.files.parquet import check_columns
 
 ONE_COPY = 0.9  # of the free memory, for what is read into one array batch by batch
 

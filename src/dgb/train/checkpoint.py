@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
+from dgb.files.tensors import Metadata, Tensors, read_tensors, write_tensors
 from dgb.model.bootstrap import Bootstrap
-from dgb.progress import say
-from dgb.train.tensor_file import Metadata, Tensors, read_tensors, write_tensors
+from dgb.terminal import say
 
 FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 

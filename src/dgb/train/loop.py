@@ -2,9 +2,13 @@
 
 import json
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
@@ -13,13 +17,32 @@ from torch import Tensor
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
 from dgb.model.loss import symmetric_loss
-from dgb.progress import progress_bar, say
 from dgb.recipe import Train
+from dgb.terminal import progress_bar, say
 from dgb.train.checkpoint import State, diverged, load_state, refuse_overflow, save_state
-from dgb.train.interrupt import deferred_interrupt
-from dgb.train.journal import open_metrics
-from dgb.train.monitor import health, is_collapsed
+from dgb.train.monitor import health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread may set signal handlers
+        return
+    pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def remember(signum: int, _frame: FrameType | None) -> None:
+        pressed.append(signum)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
 
 Draw = Callable[[], Epoch]
 Loss = Callable[[Outputs], Tensor]

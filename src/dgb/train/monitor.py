@@ -1,15 +1,21 @@
 """Label-free health of a run: effective rank, spread, and a warning on collapse."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
-from dgb.progress import say
+from dgb.terminal import say
+
+METRICS = "metrics.jsonl"
+
 
 SAMPLE = 1024  # rows that are looked at: enough for both measures, and cheap for any width
 # A healthy run stays far above both, a collapsed one falls below within some epochs.
@@ -65,3 +71,19 @@ def measured_rank(z: NDArray[Any]) -> float:
 def _sample(z: Tensor) -> Tensor:
     step = max(1, z.shape[0] // SAMPLE)
     return z[::step][:SAMPLE]
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """Return the metrics of a run, a line an epoch."""
+    return [line for line in read_lines(folder / METRICS) if isinstance(line.get("epoch"), int)]
+
+
+@contextmanager
+def open_metrics(folder: Path | None, epoch: int) -> Iterator[TextIO | None]:
+    """Open the metrics for appending after `epoch`; later lines of a killed run go first."""
+    if folder is None:
+        yield None
+        return
+    rewrite_lines(folder / METRICS, [m for m in read_metrics(folder) if m["epoch"] <= epoch])
+    with (folder / METRICS).open("a", encoding="utf-8", buffering=1) as file:
+        yield file

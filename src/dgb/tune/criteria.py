@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.train import monitor
 
 SAMPLE = 1024  # rows

@@ -1,15 +1,19 @@
 """What a search has found: the recipe of the best trial, and a line for every trial."""
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.data.graph import Graph
+from dgb.files.atomic import write_text
+from dgb.files.jsonl import rewrite_lines
 from dgb.recipe import Recipe
-from dgb.run.folder import write_text
-from dgb.train.journal import rewrite_lines
-from dgb.tune.knob import Space
+from dgb.tune.candidate import VALIDATION
+from dgb.tune.criteria import CRITERIA
+from dgb.tune.space import Space
 
 RECIPE = "recipe.toml"
 TRIALS = "trials.jsonl"
@@ -89,3 +93,42 @@ def _differences(recipe: Recipe) -> dict[str, dict[str, Any]]:
         for name, section in plain(recipe).items()
     }
     return {name: section for name, section in changed.items() if section}
+
+
+Line = Mapping[str, Any]
+
+
+def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
+    """Return Spearman's correlation of every criterion with validation accuracy, and its n.
+
+    It is taken over finished trials after their last epoch: a criterion that falls as training goes
+    on may well rank runs of equal length. One that is the same in all agrees by 0.
+    """
+    from scipy.stats import spearmanr
+
+    finished = _finished(lines)
+    truth = [point[VALIDATION] for point in finished]
+    agreement: dict[str, tuple[float, int]] = {}
+    for name in CRITERIA:
+        values = [point[name] for point in finished]
+        is_ranked = len(set(values)) > 1 and len(set(truth)) > 1
+        rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0
+        agreement[name] = (rho if math.isfinite(rho) else 0.0, len(finished))
+    return agreement
+
+
+def chosen_by(lines: Iterable[Line]) -> dict[str, float]:
+    """Return the validation accuracy of the finished trial that each criterion would choose.
+
+    That of `validation` itself is the most that any choice can reach.
+    """
+    finished = _finished(lines)
+    if not finished:
+        return {}
+    names = (VALIDATION, *CRITERIA)
+    return {name: float(max(finished, key=lambda point: point[name])[VALIDATION]) for name in names}
+
+
+def _finished(lines: Iterable[Line]) -> list[Line]:
+    last = [line["history"][-1] for line in lines if line["state"] == "complete"]
+    return [point for point in last if VALIDATION in point]

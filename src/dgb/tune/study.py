@@ -11,15 +11,14 @@ from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import without_test_labels
-from dgb.progress import progress_bar, say
+from dgb.files.lock import locked
 from dgb.recipe import Recipe
-from dgb.run.lock import locked
 from dgb.run.machine import git_hash, versions
 from dgb.run.trained import check_recipe
-from dgb.tune.candidate import mean_scores
+from dgb.terminal import progress_bar, say
+from dgb.tune.candidate import VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
-from dgb.tune.knob import Space, starting_point, suggest
-from dgb.tune.labels import VALIDATION, choose_criterion
+from dgb.tune.space import Space, starting_point, suggest
 from dgb.tune.storage import finished_trials, import_optuna, next_trial, open_study
 
 LINE = "line"  # the attribute of a trial that holds its line of trials.jsonl

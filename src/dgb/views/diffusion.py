@@ -22,12 +22,12 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 from torch import Tensor
 
-from dgb.data.csr_rows import canonical_rows, row_sums
-from dgb.data.graph import Array
-from dgb.data.parts import nonzero_parts
-from dgb.views.columns import LEAST
+from dgb.arrays import Array, canonical_rows, nonzero_parts, row_sums
 from dgb.views.pattern import lacks_csr
 from dgb.views.sparse import SparseMatrix, Tick, idle
+
+LEAST = 32  # columns: with fewer a hop spends its time on the edges' places, not on the numbers
+
 
 Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next

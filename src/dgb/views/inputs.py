@@ -10,12 +10,13 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dgb.data.graph import Array, Graph
+from dgb.arrays import Array
+from dgb.data.graph import Graph
 from dgb.recipe import Data, Diffusion, Recipe, Train
 from dgb.views.augment import Features
-from dgb.views.columns import Store
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
 from dgb.views.product import Operator
+from dgb.views.rows import Store
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, parse_view
 

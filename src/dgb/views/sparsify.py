@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.views.diffusion import Diffusion
 
 BLOCK = 512  # rows of S that exist at once: memory is BLOCK × num_nodes

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.checked import checked_labels
-from dgb.data.graph import Array
-from dgb.data.packed import check_members
-from dgb.data.room import refuse_nodes
 from dgb.errors import DGBError, refusing
-from dgb.readable import some
+from dgb.files.limits import refuse_nodes
+from dgb.files.packed import check_members
+from dgb.terminal import some
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 import numpy as np
 
 from dgb.data.encoding import Encoding
-from dgb.data.formats.entities import refuse_entities
 from dgb.data.graph import Graph
-from dgb.data.room import refuse_beyond_room
 from dgb.data.tables.from_tables import graph_from_tables
 from dgb.data.tables.table import table_of
-from dgb.errors import refusing
+from dgb.errors import DGBError, refusing
+from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import Data
 
 Columns = dict[str, list[Any]]
@@ -96,3 +96,31 @@ def _are_integers(ids: list[Any]) -> bool:
 
 def _texts(values: list[Any]) -> list[Any]:
     return [str(value) for value in values]
+
+
+_PIECE = 1 << 16
+
+
+class _RootReached(Exception):  # noqa: N818, since it is no error
+    pass
+
+
+def refuse_entities(path: Path) -> None:
+    """Refuse a file with entities of its own; only what stands before its first element is read."""
+
+    def begin(*_: Any) -> None:
+        raise _RootReached
+
+    def declare(name: str, *_: Any) -> None:
+        raise DGBError(f"{path} declares the XML entity {name!r}; export it without any")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EntityDeclHandler = begin, declare
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                parser.Parse(piece)
+    except _RootReached:
+        return
+    except expat.ExpatError:  # the reader says what is wrong, in its own words
+        return

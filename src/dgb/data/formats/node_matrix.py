@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.formats.arrays import Arrays, Matrix, checked_places, open_npz, refuse_unless
-from dgb.data.graph import Array, Features
-from dgb.data.room import refuse_nodes
+from dgb.data.graph import Features
 from dgb.errors import DGBError, refusing
+from dgb.files.limits import refuse_nodes
 
 SUFFIXES = (".npy", ".npz")
 SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")

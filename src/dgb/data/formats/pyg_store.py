@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.data.column_names import names_of, scales_of
-from dgb.data.encoding import Encoding
+from dgb.arrays import Array
+from dgb.data.encoding import Encoding, names_of, scales_of
 from dgb.data.formats.arrays import refuse_unless
-from dgb.data.graph import Array, Features, Split
-from dgb.data.room import refuse_nodes
+from dgb.data.graph import Features, Split
+from dgb.files.limits import refuse_nodes
 
 Store = Any  # a Data, or what a HeteroData keeps of one type of nodes or edges
 Tensor = Any

@@ -5,10 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from dgb.data.graph import Array, Graph
-from dgb.data.look.check import check_graph
-from dgb.data.look.feature_check import column_shares, constant_columns
-from dgb.readable import some
+from dgb.arrays import Array
+from dgb.data.graph import Graph
+from dgb.data.look.counts import (
+    check_graph,
+    column_shares,
+    constant_columns,
+    filled_per_row,
+    label_counts,
+)
+from dgb.data.typed.graph import HeteroGraph, Relation
+from dgb.terminal import some
 
 MANY = 0.01  # share of nodes from which a gap is worth a word
 _WHOLE = 0.8  # share of nodes that the largest component should have
@@ -104,3 +111,52 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
 def _names(graph: Graph, places: Array) -> str:
     names = graph.encoding.feature_names() if graph.encoding is not None else []
     return some([names[i] if names else f"number {i + 1}" for i in places])
+
+
+def check_hetero(graph: HeteroGraph) -> dict[str, Any]:
+    """Count what matters before training: types, relations, and the labels of the target."""
+    return {
+        "name": graph.name,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "target": graph.target,
+        "types": {kind: _type_counts(graph, kind) for kind in graph.nodes},
+        "relations": {relation.label: _relation_counts(relation) for relation in graph.relations},
+        "split_names": ", ".join(graph.split_names) or None,
+    } | label_counts(graph.target_graph())
+
+
+def hetero_trouble(counts: dict[str, Any]) -> list[str]:
+    """Return a sentence on each likely trouble; `counts` are those of `check_hetero`."""
+    return [*_type_trouble(counts), *label_trouble(counts)]
+
+
+def _type_trouble(counts: dict[str, Any]) -> Iterator[str]:
+    for kind, counted in counts["types"].items():
+        nodes, alone = counted["nodes"], counted["isolated"]
+        if alone and alone >= MANY * nodes:
+            yield (
+                f"{alone:,} nodes of type {kind} ({alone / nodes:.0%}) have no edge; add their "
+                "edges, or check that ids are spelt alike in edges and nodes"
+            )
+
+
+def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
+    nodes = graph.nodes[kind]
+    width = 0 if nodes.x is None else int(nodes.x.shape[1])
+    filled = None if nodes.x is None else float(filled_per_row(nodes.x).mean() / width)
+    return {
+        "nodes": nodes.num_nodes,
+        "features": width,
+        "non_zero": filled,
+        "isolated": int((graph.degrees(kind) == 0).sum()),
+    }
+
+
+def _relation_counts(relation: Relation) -> dict[str, Any]:
+    sources, targets = relation.matrix.shape
+    return {
+        "edges": relation.num_edges,
+        "per_source": relation.matrix.nnz / max(sources, 1),
+        "per_target": relation.matrix.nnz / max(targets, 1),
+    }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from dgb.errors import DGBError
-from dgb.whole_file import whole_file
+from dgb.files.atomic import whole_file
 
 TIMEOUT = 10.0  # seconds to connect, and between two pieces of a file
 _PIECE = 1 << 18

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.formats.arrays import relation_matrix
-from dgb.data.graph import Array, Split
-from dgb.data.hetero.graph import (
+from dgb.data.graph import Split
+from dgb.data.typed.graph import (
     HeteroGraph,
     NodeType,
     Relation,
@@ -16,8 +17,8 @@ from dgb.data.hetero.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.data.packed import open_parquet
 from dgb.errors import refusing
+from dgb.files.parquet import open_parquet
 
 Table = Any  # pyarrow's, which ships no types
 _TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the others are to test

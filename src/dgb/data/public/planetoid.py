@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.formats.arrays import Matrix, edge_matrix, refuse_unless
-from dgb.data.graph import Array, Graph, Split, make_graph
+from dgb.data.graph import Graph, Split, make_graph
 from dgb.data.public.unpickle import read_pickle
 from dgb.errors import refusing
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
-from dgb.data.graph import Array, Graph, Split, make_graph
-from dgb.data.packed import read_whole, unpack
+from dgb.data.graph import Graph, Split, make_graph
 from dgb.errors import refusing
+from dgb.files.packed import read_whole, unpack
 
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
 

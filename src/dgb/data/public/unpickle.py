@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.data.formats.arrays import sparse_rows
-from dgb.data.graph import Array
-from dgb.data.packed import read_whole
 from dgb.errors import DGBError, refusing
+from dgb.files.packed import read_whole
 
 Content = Any  # what a pickle holds is known only once it is read
 

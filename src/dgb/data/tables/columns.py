@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Sequence
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from dgb.data.tables.ids import find_positions
+from dgb.data.ids import find_positions
 from dgb.data.tables.table import NUMBER, Cells, Table
 
 _WELL_KNOWN = """

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
+from dgb.data.ids import as_integers, find_positions, id_cells
 from dgb.data.tables.columns import find_column, tell, tell_cells
 from dgb.data.tables.edge_names import (
     Ends,
@@ -15,7 +16,6 @@ from dgb.data.tables.edge_names import (
     is_alone,
     starts_with_names,
 )
-from dgb.data.tables.ids import as_integers, find_positions, id_cells
 from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Cells, Table, is_text
 from dgb.errors import DGBError

@@ -4,16 +4,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.data.encoding import Column, Encoding
-from dgb.data.graph import Array, Features
+from dgb.data.graph import Features
+from dgb.data.tables.column_kinds import (
+    Part,
+    Values,
+    encode_numbers,
+    encode_text,
+    is_list,
+    join_parts,
+    learn_column,
+    read_vectors,
+)
 from dgb.data.tables.columns import tell_cells, text_cells
-from dgb.data.tables.encode_columns import Part, encode_numbers, encode_text, join_parts
-from dgb.data.tables.learn_columns import Values, learn_column
 from dgb.data.tables.numbers import are_dates, has_commas, read_numbers
 from dgb.data.tables.table import Table
-from dgb.data.tables.vectors import is_list, read_vectors
 from dgb.errors import DGBError
-from dgb.readable import some
+from dgb.terminal import some
 
 
 def learn_features(

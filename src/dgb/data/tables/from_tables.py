@@ -4,16 +4,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.graph import Array, Features, Graph
+from dgb.data.graph import Features, Graph
+from dgb.data.ids import as_integers, id_array
 from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import edges_between, ids_of_ends, read_edges
 from dgb.data.tables.features import encode_features, learn_features
-from dgb.data.tables.ids import as_integers, id_array
-from dgb.data.tables.labels import join_labels, read_label_rows
-from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
+from dgb.data.tables.nodes import (
+    NodeRows,
+    join_labels,
+    read_label_rows,
+    read_nodes,
+    refuse_nameless,
+    without_missing,
+)
 from dgb.data.tables.table import Cells, Table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data

@@ -1,79 +1,103 @@
-"""Labels from a table of their own, or from the rows of nodes, but never from both."""
+"""Labels and splits from the columns of a table whose rows stand at given nodes."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 
-from dgb.data.graph import Array, Split
-from dgb.data.tables.columns import tell
-from dgb.data.tables.ids import find_positions
-from dgb.data.tables.node_labels import LabelColumns, find_labels, read_labels, read_split
-from dgb.data.tables.nodes import NodeRows, id_column, refuse_nameless, unique_ids, without
-from dgb.data.tables.table import Cells, Table
+from dgb.arrays import Array
+from dgb.data.graph import Split
+from dgb.data.ids import as_integers, find_positions
+from dgb.data.tables.columns import find_column, tell_cells, text_cells
+from dgb.data.tables.table import Cells, Table, is_text, kept_where
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-Labelling = tuple[Array | None, tuple[str, ...], tuple[Split, ...]]
+_USUAL = ("label", "class", "y", "target")
+_FEW = 20  # nodes, which may all be of different classes
+_PARTS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 
 
-@dataclass(frozen=True, eq=False)
-class LabelRows:
-    """A table with columns of labels or split, and the node of each of its rows."""
+@dataclass(frozen=True)
+class LabelColumns:
+    """The names of the columns of labels and of the split, where there are such."""
 
-    table: Table
-    columns: LabelColumns
-    nodes: Array
+    label: str | None = None
+    split: str | None = None
+
+    def names(self) -> list[str]:
+        """Return the names that there are."""
+        return [name for name in (self.label, self.split) if name]
 
 
-def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
-    """Find the columns of a table of labels, and the nodes of its rows."""
-    id_name = id_column(table, reading, notes)
-    refuse_nameless(table, id_name, reading, ids)
-    nodes = find_positions(unique_ids(table, id_name), ids)
-    rows = np.flatnonzero(nodes < 0)
+def find_labels(table: Table, reading: Data, features: Collection[str] = ()) -> LabelColumns:
+    """Find the columns of labels and split; names that are features of a run are not guessed."""
+    # Beside a column x, y is a place on a map and no class.
+    is_map = "x" in [name.lower() for name in table.names]
+    usual = [name for name in _USUAL if not (is_map and name == "y")]
+    label = find_column(table, reading.label, usual, "data.label")
+    if label and not reading.label and (label in features or _names_each(table, label)):
+        label = None
+    split = find_column(table, reading.split, ("split",), "data.split")
+    return LabelColumns(label, split if reading.split or split not in features else None)
+
+
+def read_labels(
+    table: Table, name: str, nodes: Array, num_nodes: int, notes: list[str]
+) -> tuple[Array | None, tuple[str, ...]]:
+    """Return a class for every node, -1 where its cell is empty, and the names of the classes."""
+    from pyarrow import compute
+
+    cells = as_integers(_label_text(table, name))
+    classes = compute.unique(cells.drop_null())
+    classes = classes.take(compute.sort_indices(classes))
+    names = tuple(str(value) for value in classes.to_pylist())
+    if not names:
+        return None, ()
+    labels = np.full(num_nodes, -1, np.int64)
+    labels[nodes] = find_positions(cells, classes)
+    labels[nodes[np.asarray(cells.is_null().to_numpy())]] = -1
+    notes.append(f"{table.source}: column {name!r} holds the labels, classes: {len(names):,}")
+    if "-1" in names:
+        notes.append(f"{table.source}: label -1 is a class; leave the cell of no label empty")
+    return labels, names
+
+
+def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
+    """Return the split that a column of train, val and test makes, none where all is empty."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cells = text_cells(table, name, "choose another with --set data.split=COLUMN")
+    known = pa.array(list(_PARTS), pa.large_string())
+    found = find_positions(compute.utf8_lower(compute.utf8_trim_whitespace(cells)), known)
+    rows = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))
     if len(rows):
-        cells = table.content.column(id_name)
-        words = [f"node {str(cells[int(row)].as_py())!r}" for row in rows[:5]]
         raise DGBError(
-            f"labels for nodes that the graph does not have, {len(rows):,} in all: "
-            f"{tell(table, rows, words)}; remove these rows, or add the nodes"
+            f"cells that are no part of a split, {len(rows):,} in all: "
+            f"{tell_cells(table, rows, name)}; "
+            f"use {', '.join(_PARTS)}, or leave the cell empty"
         )
-    table = without(table, [id_name])
-    columns = find_labels(table, reading)
-    others = [name for name in table.names if name not in columns.names()]
-    if columns.label is None and others:
-        columns = replace(columns, label=others[0])
-    if not columns.names():
-        raise DGBError(f"{table.source} has no column beside {id_name!r}; add one of labels")
-    return LabelRows(table, columns, nodes)
+    part = np.append(list(_PARTS.values()), -1)[found]
+    if (part < 0).all():
+        return ()
+    return (Split(*(np.sort(nodes[part == number]) for number in range(3))),)
 
 
-def join_labels(
-    rows: NodeRows | None, label_rows: LabelRows | None, num_nodes: int, notes: list[str]
-) -> Labelling:
-    """Return labels, their names and splits, refusing what two tables say at once."""
-    sources = [label_rows] if label_rows else []
-    if rows is not None:
-        sources.append(LabelRows(rows.table, rows.labels, np.arange(num_nodes)))
-    _refuse_two(sources)
-    labels: Array | None = None
-    names: tuple[str, ...] = ()
-    splits: tuple[Split, ...] = ()
-    for source in sources:
-        table, columns, nodes = source.table, source.columns, source.nodes
-        if columns.label:
-            labels, names = read_labels(table, columns.label, nodes, num_nodes, notes)
-        if columns.split:
-            splits = read_split(table, columns.split, nodes)
-    return labels, names, splits
+def _names_each(table: Table, name: str) -> bool:
+    # Gephi calls the display name of a node its label.
+    from pyarrow import compute
+
+    cells = table.content.column(name)
+    filled = len(cells) - cells.null_count
+    return is_text(cells) and filled > _FEW and compute.count_distinct(cells).as_py() == filled
 
 
-def _refuse_two(sources: list[LabelRows]) -> None:
-    for kind in ("label", "split"):
-        having = [source for source in sources if getattr(source.columns, kind)]
-        if len(having) == 2:
-            name = getattr(having[1].columns, kind)
-            raise DGBError(
-                f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
-                f"give the {kind} of nodes; leave one out with --drop {name}"
-            )
+def _label_text(table: Table, name: str) -> Cells:
+    from pyarrow import compute, types
+
+    text = text_cells(table, name, "choose another with --label COLUMN")
+    if types.is_floating(table.content.column(name).type):
+        text = kept_where(compute.not_equal(text, "nan"), text)
+    # pandas writes integers with a gap among them as 1.0, 2.0.
+    return compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from dgb.data.graph import Array
+from dgb.arrays import Array
 from dgb.data.tables.columns import tell_cells
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text, kept_where
 from dgb.errors import DGBError

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dgb.data.tables.parquet_file import read_parquet
 from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text
 from dgb.data.tables.text_rows import records
 from dgb.errors import DGBError
+from dgb.files.parquet import read_parquet
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")

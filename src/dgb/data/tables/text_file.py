@@ -7,8 +7,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from dgb.data.byte_bar import byte_bar
-from dgb.data.packed import read_whole
 from dgb.data.tables.text_rows import (
     BLOCK,
     TextFile,
@@ -18,6 +16,8 @@ from dgb.data.tables.text_rows import (
     refuse_long_line,
 )
 from dgb.errors import DGBError
+from dgb.files.packed import read_whole
+from dgb.terminal import byte_bar
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
 _LOOKED_AT = 20  # lines, to find the delimiter

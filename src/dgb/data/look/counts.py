@@ -1,0 +1,164 @@
+"""What a graph counts, for looking at data before training on it."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.arrays import Array
+from dgb.data.graph import Features, Graph
+from dgb.data.positions import mixed
+
+
+def edge_homophily(graph: Graph) -> float | None:
+    """Give the share of edges that join equal labels, of those whose two ends are labelled."""
+    ends = _labelled_ends(graph)
+    return None if ends is None else float((ends[0] == ends[1]).mean())
+
+
+def adjusted_homophily(graph: Graph) -> float | None:
+    """Give the edge homophily beyond chance: 1 at most, 0 where labels do not matter to edges.
+
+    (h − Σ p²) / (1 − Σ p²) of Platonov et al. (2023), p the classes' shares of all ends of edges.
+    """
+    ends = _labelled_ends(graph)
+    if ends is None:
+        return None
+    shares = np.bincount(ends[0]) / len(ends[0])  # each edge stands in both directions
+    chance = float((shares**2).sum())
+    return None if chance == 1 else (float((ends[0] == ends[1]).mean()) - chance) / (1 - chance)
+
+
+def _labelled_ends(graph: Graph) -> tuple[Array, Array] | None:
+    if graph.labels is None:
+        return None
+    edges = sparse.coo_array(graph.adjacency)
+    one, other = graph.labels[edges.coords[0]], graph.labels[edges.coords[1]]
+    is_known = (one >= 0) & (other >= 0)
+    return (one[is_known], other[is_known]) if is_known.any() else None
+
+
+_CHUNK = 1 << 20  # numbers hashed at a time
+
+
+def filled_per_row(x: Features) -> Array:
+    """Count the numbers of each row that are not zero."""
+    return np.asarray((x != 0).sum(axis=1)).ravel()
+
+
+def constant_columns(graph: Graph) -> Array:
+    """Return the positions of the columns that hold one number throughout.
+
+    A column that words are hashed to may well be empty, and is not counted.
+    """
+    low, high = graph.x.min(axis=0), graph.x.max(axis=0)
+    if sparse.issparse(graph.x):
+        low, high = low.toarray(), high.toarray()
+    is_constant = np.ravel(low) == np.ravel(high)
+    columns = graph.encoding.columns if graph.encoding is not None else ()
+    kinds = [column.kind for column in columns for _ in column.names()]
+    return np.flatnonzero(is_constant & (np.array(kinds or [""]) != "words"))
+
+
+def column_shares(x: Features) -> Array:
+    """Return each column's share of the size of all features together."""
+    sizes = np.asarray(abs(x).sum(axis=0, dtype=np.float64)).ravel()
+    return sizes / (sizes.sum() or 1.0)
+
+
+def count_repeated_rows(x: Features) -> int:
+    """Count the rows that equal an earlier one; rows without features are left out."""
+    hashes = _row_hashes(x)[filled_per_row(x) > 0]
+    return len(hashes) - len(np.unique(hashes))
+
+
+def _row_hashes(x: Features) -> Array:
+    # Whole numbers, not a product with a random vector: its last digits may differ by the place
+    # of a row, so that equal rows would not be found.
+    keys = mixed(np.arange(1, x.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    if sparse.issparse(x):
+        terms = _bits(x.data) * keys[x.indices]
+        rows = sparse.csr_array((terms, x.indices, x.indptr), shape=x.shape)
+        return np.asarray(rows @ np.ones(x.shape[1], np.uint64))
+    step = max(1, _CHUNK // x.shape[1])
+    chunks = [x[i : i + step] for i in range(0, len(x), step)]
+    return np.concatenate([(_bits(chunk) * keys).sum(axis=1) for chunk in chunks])
+
+
+def _bits(values: Array) -> Array:
+    # Adding zero turns −0 into 0, which is equal but has other bits.
+    plain = np.ascontiguousarray(values, np.float32) + np.float32(0)
+    return mixed(plain.view(np.uint32).astype(np.uint64))
+
+
+_EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smallest
+
+
+def check_graph(graph: Graph) -> dict[str, Any]:
+    """Count what matters before training: sizes, gaps, components, classes, splits, homophily."""
+    return _edge_counts(graph) | _feature_counts(graph) | label_counts(graph)
+
+
+def _edge_counts(graph: Graph) -> dict[str, Any]:
+    from scipy.sparse.csgraph import connected_components
+
+    degree = np.diff(graph.adjacency.indptr)
+    components, members = connected_components(graph.adjacency, directed=False)
+    n = graph.num_nodes
+    return {
+        "name": graph.name,
+        "nodes": n,
+        "edges": graph.num_edges,
+        "density": 2 * graph.num_edges / (n * (n - 1)),
+        "degree": {
+            "min": int(degree.min()),
+            "median": float(np.median(degree)),
+            "max": int(degree.max()),
+        },
+        "isolated_nodes": int((degree == 0).sum()),
+        "components": int(components),
+        "largest_component": float(np.bincount(members).max() / n),
+    }
+
+
+def _feature_counts(graph: Graph) -> dict[str, Any]:
+    filled = filled_per_row(graph.x)
+    return {
+        "features": graph.num_features,
+        "feature_density": float(filled.sum() / (graph.num_nodes * graph.num_features)),
+        "rows_without_features": int((filled == 0).sum()),
+        "repeated_feature_rows": count_repeated_rows(graph.x),
+        "constant_columns": len(constant_columns(graph)),
+    }
+
+
+def label_counts(graph: Graph) -> dict[str, Any]:
+    """Count classes, nodes without a label, and splits, and tell how far edges join equals."""
+    sizes = class_sizes(graph)
+    parts = ("train", "validation", "test")
+    return {
+        "classes": graph.num_classes,
+        "label_balance": sizes,
+        "balance": _balance(np.array(list(sizes.values()))),
+        "unlabelled": 0 if graph.labels is None else int((graph.labels < 0).sum()),
+        "splits": [{part: len(getattr(split, part)) for part in parts} for split in graph.splits],
+        "edge_homophily": edge_homophily(graph),
+        "adjusted_homophily": adjusted_homophily(graph),
+    }
+
+
+def class_sizes(graph: Graph) -> dict[str, int]:
+    """Count the nodes of each class by its name."""
+    if graph.labels is None:
+        return {}
+    counts = np.bincount(graph.labels[graph.labels >= 0], minlength=graph.num_classes)
+    names = graph.label_names or tuple(str(label) for label in range(len(counts)))
+    return {name: int(count) for name, count in zip(names, counts, strict=False)}
+
+
+def _balance(sizes: Array) -> str | None:
+    sizes = sizes[sizes > 0]
+    if len(sizes) < 2:
+        return None
+    ratio = sizes.max() / sizes.min()
+    return "even" if ratio <= _EVEN else "uneven" if ratio <= _UNEVEN else "very uneven"

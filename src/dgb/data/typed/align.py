@@ -1,0 +1,135 @@
+"""Another heterogeneous graph with the types, columns and relations that a model knows."""
+
+from dataclasses import replace
+
+from scipy import sparse
+
+from dgb.data.align import align, check_width, refuse_own_scales
+from dgb.data.checked import compact
+from dgb.data.graph import Graph
+from dgb.data.typed.features import with_features
+from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
+from dgb.data.typed.schema import Schema, Triple, TypeColumns, hash_edges
+from dgb.data.typed.target import labels_unused
+from dgb.errors import DGBError
+from dgb.terminal import some
+
+
+def align_hetero(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
+    """Return the graph with types and relations in a model's order and columns as it has them.
+
+    Relations are found by their names, from either end, or where only one joins two types.
+    """
+    notes = list(graph.notes)
+    _refuse_missing_types(graph, schema)
+    nodes = {
+        name: _with_columns(graph, name, columns, notes) for name, columns in schema.types.items()
+    }
+    found = [_find(graph, triple, schema) for triple in schema.relations]
+    notes += _notes(graph, schema, found)
+    relations = tuple(map(_turned, found, schema.relations))
+    graph = replace(_with_target(graph, schema.target, notes), nodes=nodes, relations=relations)
+    if schema.edges_hash and hash_edges(graph) != schema.edges_hash:
+        raise DGBError(
+            f"the model has learnt vectors of the nodes of its own graph (data.structure=learnt), "
+            f"and {graph.name} is another; train again with data.structure=walk or degree"
+        )
+    return _with_structure(replace(graph, notes=tuple(notes)), schema)
+
+
+def _refuse_missing_types(graph: HeteroGraph, schema: Schema) -> None:
+    missing = [name for name in schema.types if name not in graph.nodes]
+    if missing:
+        raise DGBError(
+            f"{graph.name} has no nodes of type {', '.join(missing)}, which the model was trained "
+            f"on; its types are {', '.join(graph.nodes)}; add what is missing"
+        )
+
+
+def _with_columns(
+    graph: HeteroGraph, name: str, columns: TypeColumns, notes: list[str]
+) -> NodeType:
+    nodes = graph.nodes[name]
+    if columns.width is None:
+        return nodes
+    if columns.structure:
+        has_own = nodes.x is not None and not (nodes.encoding and nodes.encoding.structure)
+        note = f"features of {name} were not used: the model was trained on edges there"
+        notes += [note] if has_own else []
+        return NodeType(nodes.node_ids)
+    if nodes.x is None:
+        raise DGBError(
+            f"{graph.name}: nodes of type {name} have no features, but the model was trained on "
+            f"{columns.width} columns of them; give these columns"
+        )
+    found = _aligned(_alone(f"{graph.name}, type {name}", nodes), columns)
+    notes += [f"{name}: {note}" for note in found.notes]
+    return NodeType(nodes.node_ids, found.x, found.encoding)
+
+
+def _aligned(alone: Graph, columns: TypeColumns) -> Graph:
+    refuse_own_scales(alone, columns.encoding)
+    found = align(alone, columns.encoding)
+    check_width(found, columns.width or 0)
+    return found
+
+
+def _alone(name: str, nodes: NodeType) -> Graph:
+    """Return the nodes of one type without an edge, as columns are aligned of a Graph."""
+    adjacency = sparse.csr_array((nodes.num_nodes,) * 2)
+    return Graph(name, nodes.x, adjacency, nodes.node_ids, encoding=nodes.encoding)
+
+
+def _find(graph: HeteroGraph, wanted: Triple, schema: Schema) -> Relation:
+    source, name, target = wanted
+    between = [r for r in graph.relations if {r.source, r.target} == {source, target}]
+    known = [triple for triple in schema.relations if {triple[0], triple[2]} == {source, target}]
+    found = [r for r in between if (r.source, r.name) == (source, name)]
+    if not found and (target, name, source) not in known:
+        found = [r for r in between if (r.target, r.name) == (source, name)]
+    if not found and len(between) == len(known) == 1:
+        found = between
+    if not found:
+        labels = some([relation.label for relation in graph.relations], 10)
+        raise DGBError(
+            f"{graph.name} has no relation {'-'.join(wanted)}, which the model was trained on; "
+            f"its relations are {labels}; add it, if need be without an edge"
+        )
+    return found[0]
+
+
+def _turned(relation: Relation, wanted: Triple) -> Relation:
+    is_turned = relation.source != wanted[0]
+    matrix = compact(sparse.csr_array(relation.matrix.T)) if is_turned else relation.matrix
+    return Relation(*wanted, matrix)
+
+
+def _notes(graph: HeteroGraph, schema: Schema, found: list[Relation]) -> list[str]:
+    others = [r.label for r in graph.relations if all(r is not taken for taken in found)]
+    types = [name for name in graph.nodes if name not in schema.types]
+    renamed = [
+        f"relation {relation.label} is taken for {'-'.join(wanted)}"
+        for relation, wanted in zip(found, schema.relations, strict=True)
+        if relation.name != wanted[1]
+    ]
+    unknown = [
+        f"{what} that the model does not know were left out: {some(names)}"
+        for what, names in (("types", types), ("relations", others))
+        if names
+    ]
+    return renamed + unknown
+
+
+def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGraph:
+    if graph.target == target:
+        return graph
+    notes += labels_unused(graph, target)
+    return replace(graph, target=target, labels=None, label_names=(), splits=(), split_names=())
+
+
+def _with_structure(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
+    """Make the features of types that had none as the run made them, which it has told."""
+    made = {name: columns.structure for name, columns in schema.types.items() if columns.structure}
+    if not made:
+        return graph
+    return replace(with_features(graph, made, next(iter(made.values()))), notes=graph.notes)

@@ -1,0 +1,90 @@
+"""A folder with nodes/TYPE.csv and edges/SOURCE-TARGET.csv becomes a HeteroGraph."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table
+from dgb.data.typed.from_tables import Encodings, hetero_from_tables
+from dgb.data.typed.graph import UNNAMED, HeteroGraph
+from dgb.data.typed.schema import Triple
+from dgb.errors import DGBError
+from dgb.recipe import Data
+from dgb.terminal import some
+
+
+def is_hetero_folder(folder: Path) -> bool:
+    """Tell whether a folder holds its edges in a folder of their own, a file for each relation."""
+    return (folder / "edges").is_dir()
+
+
+def read_hetero_folder(
+    folder: Path, reading: Data, encodings: Encodings | None = None
+) -> HeteroGraph:
+    """Read nodes/TYPE.csv and edges/SOURCE-TARGET.csv or SOURCE-RELATION-TARGET.csv.
+
+    A type without a file of nodes has those that its edges name.
+    """
+    node_files = {stem(path): path for path in _tables(folder / "nodes")}
+    edge_files = _relation_files(folder / "edges")
+    if not edge_files:
+        raise DGBError(f"{folder / 'edges'} holds no table; give SOURCE-TARGET.csv, or .parquet …")
+    _refuse_alike([*node_files, *(end for triple in edge_files for end in triple[::2])], folder)
+    nodes = {kind: read_table(path) for kind, path in node_files.items()}
+    edges = {triple: read_table(path, has_names=False) for triple, path in edge_files.items()}
+    return hetero_from_tables(folder.resolve().name, nodes, edges, reading, encodings)
+
+
+def stem(path: Path) -> str:
+    """Return the name of a table without the suffixes that say how it is written."""
+    endings = [suffix for suffix in TABLE_SUFFIXES if path.name.lower().endswith(suffix)]
+    return path.name[: -len(max(endings, key=len))]
+
+
+def _tables(folder: Path) -> list[Path]:
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    found = [path for path in found if not path.name.startswith(".")]
+    others = [path.name for path in found if not is_table(path)]
+    if others:
+        raise DGBError(
+            f"{folder} holds what is no table: {some(others)}; leave only files of "
+            f"{', '.join(TABLE_SUFFIXES)} there"
+        )
+    stems = [stem(path) for path in found]
+    twice = [path.name for path in found if stems.count(stem(path)) > 1]
+    if twice:
+        raise DGBError(f"{folder} holds {some(twice)}; leave one file of that name there")
+    return found
+
+
+def _relation_files(folder: Path) -> dict[Triple, Path]:
+    found: dict[Triple, Path] = {}
+    for path in _tables(folder):
+        other = found.setdefault(_triple(path), path)
+        if other != path:
+            raise DGBError(
+                f"{folder}: {other.name} and {path.name} are of the same relation; name them apart "
+                "as SOURCE-RELATION-TARGET, or leave one there"
+            )
+    return found
+
+
+def _triple(path: Path) -> Triple:
+    name = stem(path)
+    parts = name.split("__") if "__" in name else name.split("-")
+    if len(parts) not in (2, 3) or not all(parts):
+        raise DGBError(
+            f"{path}: the name must be SOURCE-TARGET or SOURCE-RELATION-TARGET, the types of nodes "
+            "that the edges join; write __ between them where a name has a - in it"
+        )
+    return (parts[0], parts[1] if len(parts) == 3 else UNNAMED, parts[-1])
+
+
+def _refuse_alike(types: Iterable[str], folder: Path) -> None:
+    spelt: dict[str, str] = {}
+    for kind in types:
+        other = spelt.setdefault(kind.lower(), kind)
+        if other != kind:
+            raise DGBError(
+                f"{folder}: the types {other} and {kind} differ in case alone; name their files "
+                "alike, or tell them apart"
+            )

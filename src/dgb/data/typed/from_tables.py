@@ -1,0 +1,174 @@
+"""Tables of nodes by type and of edges by relation become a HeteroGraph."""
+
+from collections.abc import Collection, Mapping
+
+from dgb.data.encoding import Encoding
+from dgb.data.formats.arrays import relation_matrix
+from dgb.data.graph import Features
+from dgb.data.ids import as_integers, id_array
+from dgb.data.tables.edge_names import Ends, first_row
+from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
+from dgb.data.tables.features import encode_features, learn_features
+from dgb.data.tables.nodes import (
+    NodeRows,
+    join_labels,
+    read_nodes,
+    refuse_nameless,
+    without_missing,
+)
+from dgb.data.tables.table import Cells, Table
+from dgb.data.typed.graph import (
+    HeteroGraph,
+    NodeType,
+    Relation,
+    make_hetero_graph,
+    make_node_type,
+    make_relation,
+)
+from dgb.data.typed.reverse import without_reverse
+from dgb.data.typed.schema import Triple
+from dgb.data.typed.target import choose_target
+from dgb.errors import DGBError
+from dgb.recipe import Data
+
+NodeTables = Mapping[str, Table]
+EdgeTables = Mapping[Triple, Table]
+Rows = dict[str, NodeRows]
+Columns = tuple[Features | None, Encoding | None]
+Encodings = Mapping[str, Encoding]  # by type
+
+_NODE_KEYS, _EDGE_KEYS = ("id", "label", "split"), ("weight",)
+
+
+def hetero_from_tables(
+    name: str,
+    nodes: NodeTables,
+    edges: EdgeTables,
+    reading: Data,
+    encodings: Encodings | None = None,
+) -> HeteroGraph:
+    """Make a HeteroGraph of tables; ids are of a type, so that two types may share some.
+
+    With the encodings of a run, features have the run's columns.
+    """
+    notes: list[str] = []
+    # New nodes often have no labels, and need none to be embedded.
+    needless = () if encodings is None else ("label", "split")
+    _refuse_missing(nodes, edges, reading, needless)
+    run = encodings or {}
+    rows = {kind: _node_rows(table, run.get(kind), reading, notes) for kind, table in nodes.items()}
+    found = {triple: _edges(triple, edges[triple], rows, reading, notes) for triple in edges}
+    ids = _ids(rows, found, reading, notes)
+    node_types = {
+        kind: _node_type(kind, ids[kind], rows, notes, run.get(kind) or reading.text)
+        for kind in ids
+    }
+    relations, again = without_reverse(
+        _relation(triple, found[triple], ids, reading, notes) for triple in found
+    )
+    target = _target(rows, node_types, reading, notes)
+    count = node_types[target].num_nodes
+    if count < 2:
+        raise DGBError(f"{name}: {count} nodes of type {target}; at least two are needed")
+    labels, label_names, splits = join_labels(rows.get(target), None, count, notes)
+    return make_hetero_graph(
+        name,
+        node_types,
+        relations,
+        target,
+        labels=labels,
+        label_names=label_names,
+        splits=splits,
+        notes=(*notes, *again),
+    )
+
+
+def _node_rows(
+    table: Table, encoding: Encoding | None, reading: Data, notes: list[str]
+) -> NodeRows:
+    run = [column.name for column in encoding.columns] if encoding else []
+    return read_nodes(table, without_missing(reading, table.names, _NODE_KEYS), notes, run)
+
+
+def _edges(triple: Triple, table: Table, rows: Rows, reading: Data, notes: list[str]) -> Edges:
+    types = (triple[0], triple[2])
+    source, target = (rows[kind].ids if kind in rows else None for kind in types)
+    reading = without_missing(reading, _names(table), _EDGE_KEYS)
+    return read_edges(table, Ends((source, target), types), reading, notes)
+
+
+def _ids(
+    rows: Rows, found: Mapping[Triple, Edges], reading: Data, notes: list[str]
+) -> dict[str, Cells]:
+    ends: dict[str, list[Cells]] = {}
+    text_files: set[str] = set()
+    for (source, _, target), edges in found.items():
+        ends.setdefault(source, []).append(edges.source)
+        ends.setdefault(target, []).append(edges.target)
+        text_files |= {source, target} if edges.table.text else set()
+    for kind, row in rows.items():
+        refuse_nameless(row.table, row.id_name, reading, *ends.get(kind, []))
+        if kind not in ends:
+            notes.append(f"{row.table.source}: there are no edges to nodes of type {kind}")
+    return {kind: row.ids for kind, row in rows.items()} | {
+        kind: ids_of_ends(cells, is_text_file=kind in text_files)
+        for kind, cells in ends.items()
+        if kind not in rows
+    }
+
+
+def _node_type(
+    kind: str, ids: Cells, rows: Rows, notes: list[str], form: Encoding | str
+) -> NodeType:
+    """Make the features of a type in the form of a run, or learn one where it is data.text."""
+    if kind not in rows:
+        notes.append(f"nodes of type {kind} have no rows and are those that edges name")
+        return make_node_type(id_array(ids))
+    row = rows[kind]
+    x, encoding = _features(row, form, notes)
+    return make_node_type(id_array(as_integers(ids) if row.table.text else ids), x, encoding)
+
+
+def _features(row: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
+    if isinstance(form, Encoding):
+        return encode_features(row.table, row.features, form, notes), form
+    return learn_features(row.table, row.features, form, notes)
+
+
+def _relation(
+    triple: Triple, edges: Edges, ids: Mapping[str, Cells], reading: Data, notes: list[str]
+) -> Relation:
+    source, name, target = triple
+    both = (ids[source], ids[target])
+    ends, weight = edges_between(edges, both, reading, notes)
+    shape = (len(both[0]), len(both[1]))
+    return make_relation(source, name, target, relation_matrix(ends, shape, weight))
+
+
+def _target(rows: Rows, nodes: Mapping[str, NodeType], reading: Data, notes: list[str]) -> str:
+    labelled = [kind for kind, row in rows.items() if row.labels.label]
+    featured = [kind for kind, found in nodes.items() if found.x is not None]
+    target = choose_target(reading.target, nodes, labelled, featured)
+    for kind in labelled:
+        if kind != target:
+            column = f"{rows[kind].table.source}: column {rows[kind].labels.label!r}"
+            notes.append(f"{column} is taken for labels and not used, since {target} is embedded")
+    return target
+
+
+def _refuse_missing(
+    nodes: NodeTables, edges: EdgeTables, reading: Data, needless: Collection[str]
+) -> None:
+    """Refuse a column that is asked for and that no table has, unless it can be done without."""
+    of_nodes = {name.lower() for table in nodes.values() for name in table.names}
+    of_edges = {name.lower() for table in edges.values() for name in _names(table)}
+    asked = [(key, getattr(reading, key), of_nodes) for key in _NODE_KEYS if key not in needless]
+    asked += [(key, getattr(reading, key), of_edges) for key in _EDGE_KEYS]
+    asked += [("drop", name.strip(), of_nodes) for name in reading.drop.split(",")]
+    for key, name, present in asked:
+        if name and name.lower() not in present:
+            raise DGBError(f"no table has a column {name!r} (data.{key}); check its spelling")
+
+
+def _names(table: Table) -> list[str]:
+    return table.names if table.has_names else first_row(table)

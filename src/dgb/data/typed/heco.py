@@ -1,0 +1,200 @@
+"""The folders that HeCo publishes: a letter for a type, two letters for a relation."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from dgb.arrays import Array
+from dgb.data.checked import check_split, checked_labels
+from dgb.data.formats.arrays import count_nodes, relation_matrix
+from dgb.data.formats.node_matrix import node_matrix, read_npy
+from dgb.data.graph import Features, Split
+from dgb.data.tables.columns import tell_cells
+from dgb.data.tables.table import Table, read_table
+from dgb.data.typed.graph import (
+    UNNAMED,
+    HeteroGraph,
+    make_hetero_graph,
+    make_node_type,
+    make_relation,
+)
+from dgb.data.typed.reverse import without_reverse
+from dgb.data.typed.target import choose_target, target_unclear, with_target
+from dgb.errors import DGBError, refusing
+from dgb.recipe import ALL_TYPES
+from dgb.settings import unknown_name
+from dgb.terminal import some
+
+Pairs = dict[str, Array]  # [2, edges] by the two letters of the file
+
+_READ = re.compile(r"[a-z]{2}\.txt|[a-z]_feat\.npz|labels\.npy|(train|val|test)_\w+\.npy")
+
+
+def is_heco(folder: Path) -> bool:
+    """Tell by the names of its files whether a folder is one of HeCo's."""
+    if not folder.is_dir() or not _pair_files(folder):
+        return False
+    return (folder / "labels.npy").is_file() or bool(_feature_files(folder))
+
+
+def read_heco(folder: Path, target: str = "") -> HeteroGraph:
+    """Read X_feat.npz, pairs such as pa.txt, labels.npy and splits; other files stay unopened.
+
+    Without `target`, it is the type with as many nodes as there are labels; without labels, the
+    only one with features.
+    """
+    if not is_heco(folder):
+        raise DGBError(f"{folder}: no folder of HeCo's; it needs pairs such as pa.txt, and labels")
+    files = [path.name for path in folder.iterdir()]
+    with refusing(folder, "its files do not fit together", "get them again", *files):
+        return _read_together(folder, target)
+
+
+def _read_together(folder: Path, target: str) -> HeteroGraph:
+    pairs = {path.stem: read_pairs(path) for path in _pair_files(folder)}
+    x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
+    labels = label_array(folder / "labels.npy")
+    counts = _count_nodes(folder, pairs, x)
+    labelled = _labelled(target, counts, x, labels)
+    if labels is not None and labelled not in x:
+        counts[labelled] = max(counts[labelled], len(labels))
+    _check_pairs(folder, pairs, counts)
+    relations, notes = without_reverse(
+        make_relation(ends[0], UNNAMED, ends[1], relation_matrix(found, _shape(ends, counts)))
+        for ends, found in pairs.items()
+    )
+    splits = split_files(folder, counts[labelled])
+    graph = make_hetero_graph(
+        folder.resolve().name,
+        {kind: make_node_type(np.arange(n), x.get(kind)) for kind, n in counts.items()},
+        relations,
+        labelled,
+        labels=labels,
+        splits=tuple(splits.values()),
+        split_names=tuple(splits),
+        notes=(*notes, *_note_unread(folder)),
+    )
+    return with_target(graph, target)
+
+
+def _pair_files(folder: Path) -> list[Path]:
+    return _named(folder, r"[a-z]{2}\.txt")
+
+
+def _feature_files(folder: Path) -> list[Path]:
+    return _named(folder, r"[a-z]_feat\.npz")
+
+
+def _named(folder: Path, form: str) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name))
+
+
+def _count_nodes(folder: Path, pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
+    ends: dict[str, list[Array]] = {}
+    for kinds, found in pairs.items():
+        for kind, positions in zip(kinds, found, strict=True):
+            ends.setdefault(kind, []).append(positions)
+    try:
+        counts = {kind: count_nodes(np.concatenate(ends[kind])) for kind in ends if kind not in x}
+    except DGBError as error:
+        raise DGBError(f"{folder}: {error}") from None
+    return {k: counts[k] if k in counts else x[k].shape[0] for k in dict.fromkeys([*ends, *x])}
+
+
+def _shape(ends: str, counts: dict[str, int]) -> tuple[int, int]:
+    return counts[ends[0]], counts[ends[1]]
+
+
+def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
+    for ends, found in pairs.items():
+        beyond = np.flatnonzero((found >= np.array([_shape(ends, counts)]).T).any(axis=0))
+        if len(beyond):
+            source, target = found[:, beyond[0]]
+            raise DGBError(
+                f"{folder / ends}.txt: {len(beyond):,} pairs, such as {source} {target}, name "
+                f"nodes that have no row of features ({counts[ends[0]]:,} {ends[0]}, "
+                f"{counts[ends[1]]:,} {ends[1]}); get the files again"
+            )
+
+
+def _labelled(
+    asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
+) -> str:
+    if labels is None:
+        return choose_target(asked, counts, (), x)
+    if asked not in ("", ALL_TYPES, *counts):
+        raise unknown_name("node type", asked, list(counts))
+    size = len(labels)
+    fitting = [kind for kind, count in counts.items() if count == size]
+    # Nodes without features are only known by their edges, which may end before the last node.
+    fitting = fitting or [k for k, count in counts.items() if k not in x and count < size]
+    if asked in fitting:
+        return asked
+    if len(fitting) == 1 or (asked and fitting):  # of a type that is not asked for
+        return fitting[0]
+    told = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
+    raise target_unclear(f"there are {size:,} labels, and {told}", fitting or counts)
+
+
+def _note_unread(folder: Path) -> Iterable[str]:
+    others = sorted(p.name for p in folder.iterdir() if not _READ.fullmatch(p.name))
+    return [f"files that are not read: {some(others, 10)}"] if others else []
+
+
+def label_array(path: Path) -> Array | None:
+    """Read one class a node from a .npy file, None where there is no such file."""
+    if not path.exists():
+        return None
+    labels = read_npy(path)
+    if labels.ndim != 1 or labels.dtype.kind not in "iuf":
+        raise DGBError(f"{path}: labels must be one number a node, not {labels.dtype}")
+    try:
+        return checked_labels(labels)
+    except DGBError as error:
+        raise DGBError(f"{path}: {error}") from None
+
+
+def split_files(folder: Path, num_nodes: int) -> dict[str, Split]:
+    """Read train_20.npy, val_20.npy, test_20.npy and the like by their names, 20 before 40."""
+    names = [path.stem.removeprefix("train_") for path in folder.glob("train_*.npy")]
+    ordered = sorted(names, key=lambda name: (len(name), name))  # 20, 40, 100
+    return {name: _split(folder, name, num_nodes) for name in ordered}
+
+
+def _split(folder: Path, name: str, num_nodes: int) -> Split:
+    parts = [read_npy(folder / f"{part}_{name}.npy") for part in ("train", "val", "test")]
+    if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
+        raise DGBError(f"{folder}: train_{name}.npy and the like must be lists of positions")
+    try:
+        check_split(*parts, num_nodes=num_nodes)
+    except DGBError as error:
+        raise DGBError(f"{folder}, split {name}: {error}") from None
+    return Split(*(np.array(part, np.int64) for part in parts))
+
+
+_POSITION = r"^\d{1,18}$"
+
+
+def read_pairs(path: Path) -> Array:
+    """Return the positions of a file of pairs, int64 [2, pairs], naming the line of a bad one."""
+    table = read_table(path, has_names=False)
+    if len(table.names) != 2:
+        raise DGBError(f"{table.place(0)}: {len(table.names)} columns; a file of pairs has two")
+    return np.stack([_positions(table, name) for name in table.names])
+
+
+def _positions(table: Table, name: str) -> Array:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    cells = table.content.column(name)
+    is_right = compute.fill_null(compute.match_substring_regex(cells, _POSITION), False)
+    rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
+    if len(rows):
+        raise DGBError(
+            f"cells that are no positions 0, 1, 2 …, {len(rows):,} in all: "
+            f"{tell_cells(table, rows, name)}; mend them"
+        )
+    return np.asarray(cells.cast(pa.int64()).to_numpy())

@@ -1,0 +1,115 @@
+"""Many linear heads on the same frozen rows, trained together, and their F1 scores."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+
+from dgb.arrays import Array, row_parts
+
+HEADS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class LinearHeads:
+    """Logistic regressions side by side: the classes of the first one, of the second, and so on."""
+
+    weight: Tensor  # [width, heads · classes]: one product, which a batch of small ones is not
+    bias: Tensor  # [heads · classes]
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes that every head tells apart."""
+        return len(self.bias) // HEADS
+
+    def logits(self, x: Tensor) -> Tensor:
+        """Return [rows, heads, classes]."""
+        return (x @ self.weight + self.bias).view(len(x), HEADS, self.num_classes)
+
+
+def draw_heads(width: int, num_classes: int, seed: int) -> LinearHeads:
+    """Return untrained heads: weights drawn as Glorot and Bengio do, no bias."""
+    generator = torch.Generator().manual_seed(seed)
+    weight = torch.empty(HEADS, width, num_classes)
+    for head in weight:
+        nn.init.xavier_uniform_(head, generator=generator)
+    beside = weight.transpose(0, 1).flatten(1).requires_grad_()
+    return LinearHeads(beside, torch.zeros(HEADS * num_classes, requires_grad=True))
+
+
+def train_steps(
+    heads: LinearHeads, x: Tensor, y: Tensor, learning_rate: float, steps: int
+) -> Iterator[int]:
+    """Train by steps of Adam on all rows; yield the number of every step that is done."""
+    optimizer = torch.optim.Adam((heads.weight, heads.bias), learning_rate)
+    target = y.repeat_interleave(HEADS)
+    for step in range(steps):
+        optimizer.zero_grad()
+        logits = heads.logits(x).flatten(0, 1)
+        # Heads share no weight, so the sum of their mean losses trains each on its own.
+        loss = nn.functional.cross_entropy(logits, target) * HEADS
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        yield step
+
+
+def class_codes(labels: Array) -> tuple[Array, int]:
+    """Return classes counted from 0, and how many there are: a label may be a year."""
+    classes = np.unique(labels[labels >= 0])
+    return np.searchsorted(classes, labels), len(classes)
+
+
+def labelled_rows(
+    z: Any, codes: Array, nodes: Array, num_classes: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield rows and classes of some nodes, as many at a time as memory has room for."""
+    for part in row_parts(len(nodes), max(z.shape[1], HEADS * num_classes)):
+        yield dense_rows(z, nodes[part]), torch.from_numpy(codes[nodes[part]])
+
+
+def dense_rows(z: Any, nodes: Array) -> Tensor:
+    """Return the rows of some nodes; z is dense, also in a file, or sparse."""
+    rows = z[nodes].toarray() if sparse.issparse(z) else z[nodes]
+    return torch.from_numpy(np.ascontiguousarray(rows, dtype=np.float32))
+
+
+@torch.no_grad()
+def count_classes(heads: LinearHeads, parts: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
+    """Return how often each head was right by class, told it, and should have [3, heads, classes].
+
+    `parts` are rows and their classes.
+    """
+    total = torch.zeros(3, HEADS, heads.num_classes, dtype=torch.int64)
+    for x, y in parts:
+        total += _count(heads.logits(x).argmax(dim=2), y, heads.num_classes)
+    return total
+
+
+def macro_f1(counts: Tensor) -> Tensor:
+    """Return the mean F1 over classes for every head [heads].
+
+    As in scikit-learn, a class that no node has and no node was given is left out of the mean; one
+    that was given though no node has it counts as 0.
+    """
+    right, told, true = counts.double().unbind()
+    f1 = 2 * right / (told + true).clamp_min(1)
+    return f1.sum(dim=1) / (told + true > 0).sum(dim=1)
+
+
+def micro_f1(counts: Tensor) -> Tensor:
+    """Return the F1 of all classes taken together for every head [heads], which is accuracy."""
+    right, _, true = counts.double().unbind()
+    return right.sum(dim=1) / true.sum(dim=1)
+
+
+def _count(told: Tensor, y: Tensor, num_classes: int) -> Tensor:
+    places = told + num_classes * torch.arange(HEADS)  # of a head and a class, counted through
+    length = HEADS * num_classes
+    right = torch.bincount(places[told == y[:, None]], minlength=length)
+    given = torch.bincount(places.flatten(), minlength=length)
+    true = torch.bincount(y, minlength=num_classes).repeat(HEADS)
+    return torch.stack([right, given, true]).view(3, HEADS, num_classes)

@@ -1,0 +1,1 @@
+"""Measuring: one resumable runner and one table for evaluations, comparisons and reproductions."""

@@ -1,0 +1,148 @@
+"""Encoders of graphs with several node types: over meta-paths, or over all relations."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from dgb.data.typed.schema import Schema
+from dgb.model.encoder import Encoder
+from dgb.model.layers import activation, glorot, linear, standardise
+from dgb.recipe import ALL_TYPES, Recipe
+from dgb.recipe import Encoder as EncoderRecipe
+from dgb.settings import listed_names
+from dgb.views.augment import Features
+from dgb.views.metapaths.relations import Message, TypedGraph, message_ends
+from dgb.views.metapaths.sampler import PathViews
+from dgb.views.product import product, times
+
+
+class PathAttention(nn.Module):
+    """β = softmax_M (mean over nodes of qᵀ tanh(W h_M + b)): one weight for each meta-path."""
+
+    def __init__(self, width: int, columns: int, generator: torch.Generator) -> None:
+        """Draw W and q."""
+        super().__init__()
+        self.linear = linear(width, columns, generator)
+        self.query = glorot(columns, 1, generator)
+
+    def forward(self, representations: Sequence[Tensor]) -> Tensor:
+        """Return β, [meta-paths]."""
+        scores = [(torch.tanh(self.linear(h)) @ self.query).mean() for h in representations]
+        return torch.stack(scores).softmax(dim=0)
+
+
+class PathEncoder(nn.Module):
+    """H = Σ_M β_M H_M, where H_M is that of a GCN (Eq. 1) over meta-path M."""
+
+    def __init__(
+        self, num_features: int, num_paths: int, recipe: Recipe, generator: torch.Generator
+    ) -> None:
+        """Draw an encoder for each meta-path, then the attention."""
+        super().__init__()
+        self.encoders = nn.ModuleList(
+            Encoder(num_features, recipe.encoder, generator) for _ in range(num_paths)
+        )
+        width, columns = recipe.encoder.width, recipe.hetero.attention
+        self.attention = PathAttention(width, columns, generator)
+
+    def forward(self, view: PathViews) -> Tensor:
+        """Return the representations H of the target nodes, [rows, width]."""
+        h, _ = self.encode(view)
+        return h
+
+    def encode_both(self, view1: PathViews, view2: PathViews) -> tuple[Tensor, Tensor]:
+        """Return H of two views."""
+        return self(view1), self(view2)
+
+    def encode(self, view: PathViews) -> tuple[Tensor, Tensor]:
+        """Return H and how much attention each meta-path got."""
+        parts = [encoder(part) for encoder, part in zip(self.encoders, view.parts, strict=True)]
+        beta = self.attention(parts)
+        h = torch.stack([weight * part for weight, part in zip(beta, parts, strict=True)])
+        return h.sum(dim=0), beta
+
+
+Ends = tuple[str, str]  # source and target type of a message
+
+
+class RelationLayer(nn.Module):
+    """H'_t = σ(norm(H_t W_t + Σ N_r H_s W_r)), over all relations r that bring type s to type t.
+
+    The norm is over the nodes of a type. Without it types differ by their sizes above all, and
+    two views are told to agree by saying of which type a node is.
+    """
+
+    def __init__(
+        self,
+        widths: Mapping[str, int],
+        messages: Sequence[Ends],
+        recipe: EncoderRecipe,
+        generator: torch.Generator,
+    ) -> None:
+        """Draw a weight matrix for every type and every direction of a relation."""
+        super().__init__()
+        self.types, self.ends = tuple(widths), tuple(messages)
+        sizes = [*widths.values(), *(widths[source] for source, _ in messages)]
+        self.weights = nn.ParameterList(glorot(size, recipe.width, generator) for size in sizes)
+        self.activation = activation(recipe.activation)
+
+    def forward(
+        self, h: Mapping[str, Features], messages: Sequence[Message], wanted: Sequence[str]
+    ) -> dict[str, Tensor]:
+        """Return the rows of the types that are wanted."""
+        count = len(self.types)
+        own = dict(zip(self.types, self.weights[:count], strict=True))
+        total = {name: times(h[name], own[name]) for name in wanted}
+        for message, weight in zip(messages, self.weights[count:], strict=True):
+            if message.target in total:
+                carried = product(message, times(h[message.source], weight))
+                total[message.target] = total[message.target] + carried
+        return {name: self.activation(standardise(rows)) for name, rows in total.items()}
+
+
+class RelationEncoder(nn.Module):
+    """Layers over the typed graph; H has the rows of the types to embed, one after the other."""
+
+    def __init__(
+        self,
+        widths: Mapping[str, int],
+        messages: Sequence[Ends],
+        embedded: Sequence[str],
+        recipe: EncoderRecipe,
+        generator: torch.Generator,
+    ) -> None:
+        """Draw the layers; `widths` are the numbers of features of the types."""
+        super().__init__()
+        self.embedded = tuple(embedded)
+        layers = []
+        for _ in range(recipe.layers):
+            layers.append(RelationLayer(widths, messages, recipe, generator))
+            widths = dict.fromkeys(widths, recipe.width)
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, view: TypedGraph) -> Tensor:
+        """Return the representations H, [rows of the embedded types, width]."""
+        h: Mapping[str, Features] = view.x
+        for place, layer in enumerate(self.layers):
+            is_last = place == len(self.layers) - 1
+            h = layer(h, view.messages, self.embedded if is_last else tuple(view.x))
+        return torch.cat([torch.as_tensor(h[name]) for name in self.embedded])
+
+    def encode_both(self, view1: TypedGraph, view2: TypedGraph) -> tuple[Tensor, Tensor]:
+        """Return H of two views."""
+        return self(view1), self(view2)
+
+
+def make_hetero_encoder(schema: Schema, recipe: Recipe, generator: torch.Generator) -> nn.Module:
+    """Draw an encoder for graphs of this schema; the recipe names its meta-paths."""
+    widths = {name: columns.width or 0 for name, columns in schema.types.items()}
+    if recipe.hetero.encoder == "relations":
+        ends = [
+            end for source, _, target in schema.relations for end in message_ends(source, target)
+        ]
+        embedded = tuple(widths) if recipe.data.target == ALL_TYPES else (schema.target,)
+        return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
+    is_union = recipe.hetero.encoder == "union"
+    count = 1 if is_union else len(listed_names(recipe.hetero.metapaths))
+    return PathEncoder(widths[schema.target], count, recipe, generator)

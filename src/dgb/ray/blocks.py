@@ -1,0 +1,156 @@
+"""A graph in Ray's object store: operators and features as blocks of rows, columns cut as well.
+
+All hops of a block of columns happen on one machine, which keeps the rows of the operator that it
+has fetched once: so no hop sends numbers through the network. Ray spills blocks to disk when memory
+runs out, and makes lost ones again from the tasks that made them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from scipy import sparse
+
+import ray
+from dgb.arrays import Array
+from dgb.views.augment import Features
+from dgb.views.diffusion import Diffusion
+from dgb.views.inputs import Inputs
+from dgb.views.pattern import Pattern
+from dgb.views.sparse import SparseMatrix
+
+Ref = Any  # of an object in Ray's store
+BLOCK_BYTES = 2**28  # of one block of columns: small enough to move and to make again
+MOST_ROW_BLOCKS = 32  # each repeats a pointer for every row of a part of the operator
+
+
+class Csr(NamedTuple):
+    """A sparse matrix as arrays, which processes on one machine share without a copy."""
+
+    crow: Array
+    col: Array
+    values: Array
+    shape: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where rows and columns are cut, and which machines there are."""
+
+    rows: tuple[int, ...]  # from 0 to num_nodes
+    columns: tuple[int, ...]  # from 0 to num_features
+    machines: tuple[str, ...]  # by Ray's ids
+
+    def on(self, number: int) -> dict[str, Any]:
+        """Return the options by which tasks on a block run on one machine, while it is there."""
+        machine = self.machines[number % len(self.machines)]
+        return {"scheduling_strategy": NodeAffinitySchedulingStrategy(machine, soft=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class BlockOperator:
+    """An operator by rows: its parts, and which blocks of rows each of them multiplies."""
+
+    rows: list[Ref]  # a list of Csr each, one for every block touched
+    touched: list[tuple[int, ...]]
+    coefficients: tuple[float, ...] | None  # of Chebyshev's series; None: the matrix itself
+    scale: list[Ref] | None  # [rows, 1] each
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """What a run computes once from a graph, as blocks."""
+
+    layout: Layout
+    x: list[Ref]  # a block of rows each, Csr or an array
+    sizes: list[int]  # numbers of x that node feature dropout draws for, by block
+    operators: dict[str, BlockOperator]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and features."""
+        return self.layout.rows[-1], self.layout.columns[-1]
+
+
+def make_layout(shape: tuple[int, int], machines: Sequence[dict[str, Any]]) -> Layout:
+    """Cut rows for the processors of a machine, and columns for the machines."""
+    num_nodes, num_features = shape
+    processors = int(min(machine["Resources"]["CPU"] for machine in machines))
+    num_rows = min(max(processors, 1), MOST_ROW_BLOCKS, num_nodes)
+    needed = -(-num_nodes * num_features * 4 // (num_rows * BLOCK_BYTES))
+    num_columns = min(max(needed, len(machines)), num_features)
+    ids = tuple(machine["NodeID"] for machine in machines)
+    return Layout(_cuts(num_nodes, num_rows), _cuts(num_features, num_columns), ids)
+
+
+def put_blocks(inputs: Inputs, layout: Layout) -> Blocks:
+    """Put features and operators into Ray's object store, one block of rows after the other."""
+    x, sizes = [], []
+    for start, stop in pairwise(layout.rows):
+        block = _features(inputs, start, stop)
+        x.append(ray.put(block))
+        sizes.append(block.values.size if isinstance(block, Csr) else block.size)
+    operators = {name: _put_operator(op, layout) for name, op in inputs.operators.items()}
+    return Blocks(layout, x, sizes, operators)
+
+
+def to_features(block: Csr | Array) -> Features:
+    """Return a block of rows of features in the form that augmentations take."""
+    return to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
+
+
+def to_matrix(block: Csr) -> SparseMatrix:
+    """Return a block of rows as a matrix, whose transpose is never asked for."""
+    crow, col, values = (torch.from_numpy(array) for array in block[:3])
+    pattern = Pattern(crow, col, block.shape)
+    return SparseMatrix(pattern, pattern, None, values)
+
+
+def _put_operator(operator: Any, layout: Layout) -> BlockOperator:
+    is_series = isinstance(operator, Diffusion)
+    matrix = operator.transition if is_series else operator
+    rows, touched = [], []
+    for start, stop in pairwise(layout.rows):
+        parts = dict(_parts(_row_block(matrix, start, stop), layout.rows))
+        rows.append(ray.put(list(parts.values())))
+        touched.append(tuple(parts))
+    scale = None
+    if is_series and operator.scale is not None:
+        scale = [ray.put(operator.scale[i:j].numpy()) for i, j in pairwise(layout.rows)]
+    return BlockOperator(rows, touched, operator.coefficients if is_series else None, scale)
+
+
+def _parts(rows: Csr, cuts: tuple[int, ...]) -> Iterator[tuple[int, Csr]]:
+    """Yield the parts of some rows that meet one block of rows each, without the empty ones."""
+    whole = sparse.csr_array((rows.values, rows.col, rows.crow), shape=rows.shape)
+    for number, (start, stop) in enumerate(pairwise(cuts)):
+        part = whole[:, start:stop]
+        if part.nnz:
+            yield number, Csr(part.indptr, part.indices, part.data, part.shape)
+
+
+def _features(inputs: Inputs, start: int, stop: int) -> Csr | Array:
+    scale = None if inputs.row_scale is None else inputs.row_scale[start:stop, None]
+    if not isinstance(inputs.x, SparseMatrix):
+        rows = inputs.x[start:stop]
+        return (rows if scale is None else rows * scale).numpy()
+    block = _row_block(inputs.x, start, stop)
+    if scale is None:
+        return block
+    matrix = to_matrix(block)
+    return block._replace(values=(matrix.values * scale[matrix.pattern.row, 0]).numpy())
+
+
+def _row_block(matrix: SparseMatrix, start: int, stop: int) -> Csr:
+    crow = matrix.pattern.crow[start : stop + 1].numpy()
+    inside = slice(int(crow[0]), int(crow[-1]))
+    col, values = matrix.pattern.col[inside].numpy(), matrix.values[inside].numpy()
+    return Csr(crow - crow[0], col, values, (stop - start, matrix.shape[1]))
+
+
+def _cuts(size: int, parts: int) -> tuple[int, ...]:
+    return tuple(int(cut) for cut in np.linspace(0, size, parts + 1).round())

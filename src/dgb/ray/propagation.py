@@ -1,0 +1,134 @@
+"""Propagation as tasks over blocks: the same sums as on one machine, wherever the blocks lie."""
+
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import ray
+from dgb.arrays import Array
+from dgb.ray.blocks import BlockOperator, Blocks, Csr, Ref, to_features, to_matrix
+from dgb.views.augment import augment
+from dgb.views.diffusion import chebyshev_sum
+from dgb.views.sparse import SparseMatrix
+
+Drops = Sequence[tuple[str, float]]  # augmentations by name and drop rate
+AT_ONCE = 2**22  # numbers that are drawn at a time only to be left out
+# What Ray hands to a task cannot be written to, and no task writes to what it is given.
+warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+
+
+def propagate(blocks: Blocks, columns: list[list[Ref]], operator: str) -> list[list[Ref]]:
+    """Return P X of blocks of columns, each given and returned as its blocks of rows."""
+    return [
+        _multiply(blocks.operators[operator], part, blocks.layout.on(i))
+        for i, part in enumerate(columns)
+    ]
+
+
+def make_features(
+    blocks: Blocks, drops: Drops = (), generator: torch.Generator | None = None
+) -> list[list[Ref]]:
+    """Return X̃ as blocks of columns, each a list of blocks of rows, with masks newly drawn.
+
+    The generator ends where it would end after X in one piece. A task gets the generator's state
+    before its rows, and draws their masks itself: no mask travels, and none differs.
+    """
+    cuts = blocks.layout.columns
+    states = _states(blocks, drops, generator) if generator else [[] for _ in blocks.x]
+    count = len(cuts) - 1
+    made = [
+        _augmented.options(num_returns=count, **blocks.layout.on(i)).remote(x, drops, own, cuts)
+        for i, (x, own) in enumerate(zip(blocks.x, states, strict=True))
+    ]
+    rows = [parts if count > 1 else [parts] for parts in made]
+    return [list(part) for part in zip(*rows, strict=True)]
+
+
+def _states(blocks: Blocks, drops: Drops, generator: torch.Generator) -> list[list[Array]]:
+    """Return the generator's states before every block of rows, by block and augmentation."""
+    states: list[list[Array]] = [[] for _ in blocks.x]
+    rows = np.diff(blocks.layout.rows).tolist()
+    for name, _ in drops:
+        for own, size in zip(states, blocks.sizes if name == "nfd" else rows, strict=True):
+            own.append(generator.get_state().numpy())
+            for start in range(0, size, AT_ONCE):
+                torch.rand(min(AT_ONCE, size - start), generator=generator)
+    return states
+
+
+def augmented(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
+    """Return some rows of X̃, cut by columns."""
+    x, generator = to_features(block), torch.Generator()
+    for drop, state in zip(drops, states, strict=True):
+        generator.set_state(torch.from_numpy(state.copy()))
+        x = augment(x, [drop], generator)
+    dense = x.dense() if isinstance(x, SparseMatrix) else x
+    parts = [dense[:, i:j].contiguous().numpy() for i, j in pairwise(cuts)]
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _multiply(operator: BlockOperator, x: list[Ref], here: dict[str, Any]) -> list[Ref]:
+    def start(blocks: list[Ref], coefficient: float) -> list[Ref]:
+        return [_scaled.options(**here).remote(block, coefficient) for block in blocks]
+
+    def step(
+        before: list[Ref] | None, now: list[Ref], out: list[Ref], coefficient: float
+    ) -> tuple[list[Ref], list[Ref]]:
+        task = _step.options(num_returns=2, **here)
+        made = [
+            task.remote(row, before and before[i], out[i], coefficient, *(now[j] for j in touched))
+            for i, (row, touched) in enumerate(zip(operator.rows, operator.touched, strict=True))
+        ]
+        terms, sums = zip(*made, strict=True)
+        return list(terms), list(sums)
+
+    if operator.coefficients is None:
+        rows = zip(operator.rows, operator.touched, x, strict=True)
+        return [
+            _product.options(**here).remote(row, own, *(x[j] for j in touched))
+            for row, touched, own in rows
+        ]
+    if operator.scale is None:
+        return chebyshev_sum(operator.coefficients, x, start, step)
+    pairs = zip(x, operator.scale, strict=True)
+    x = [_scaled.options(**here).remote(block, scale, inverse=True) for block, scale in pairs]
+    out = chebyshev_sum(operator.coefficients, x, start, step)
+    pairs = zip(out, operator.scale, strict=True)
+    return [_scaled.options(**here).remote(block, scale) for block, scale in pairs]
+
+
+def scaled(block: Array, factor: Any, *, inverse: bool = False) -> Array:
+    """Return a block times, or divided by, a number or a column of numbers."""
+    factor = np.asarray(factor, block.dtype)
+    return np.asarray(block / factor if inverse else block * factor)
+
+
+def product(row: list[Csr], like: Array, *now: Array) -> Array:
+    """Return some rows of T now; `like` has their shape."""
+    return _product_of(row, like, now).numpy()
+
+
+def step(
+    row: list[Csr], before: Array | None, total: Array, coefficient: float, *now: Array
+) -> tuple[Array, Array]:
+    """Return some rows of the next Chebyshev term, 2 T now − before or at first T now; and add."""
+    term = _product_of(row, total, now)
+    if before is not None:
+        term.mul_(2).sub_(torch.from_numpy(before))
+    return term.numpy(), torch.from_numpy(total).add(term, alpha=coefficient).numpy()
+
+
+def _product_of(row: list[Csr], like: Array, now: Sequence[Array]) -> Tensor:
+    out = torch.zeros(like.shape)
+    for part, block in zip(row, now, strict=True):
+        torch.addmm(out, to_matrix(part).csr, torch.from_numpy(block), out=out)
+    return out
+
+
+_augmented, _scaled = ray.remote(max_retries=-1)(augmented), ray.remote(max_retries=-1)(scaled)
+_product, _step = ray.remote(max_retries=-1)(product), ray.remote(max_retries=-1)(step)

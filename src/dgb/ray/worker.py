@@ -1,0 +1,162 @@
+"""One rank of a training on Ray: the epochs of the one loop, on this rank's rows."""
+
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, distributed, nn
+
+import ray
+from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap, Outputs
+from dgb.model.loss import symmetric_loss
+from dgb.ray.blocks import Blocks
+from dgb.ray.epochs import rank_sampler
+from dgb.recipe import Recipe
+from dgb.train.checkpoint import State, load_state, save_state
+from dgb.train.loop import is_stale, make_state, train_epoch
+from ray import train
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx: Any, value: Tensor) -> Tensor:
+        total = value.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(_ctx: Any, grad: Tensor) -> Tensor:
+        # Every rank's result depends on every rank's value, so the gradients add up as well.
+        total = grad.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(total)
+        return total
+
+
+def sum_over_ranks(value: Tensor) -> Tensor:
+    """Return the sum of a tensor over all ranks; gradients flow back to each of them."""
+    total: Tensor = _Sum.apply(value)  # type: ignore[no-untyped-call]
+    return total
+
+
+class SharedBatchNorm(nn.BatchNorm1d):
+    """BatchNorm with the statistics of all ranks' rows; nn.SyncBatchNorm refuses the CPU."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise with the mean and the variance over the rows of all ranks."""
+        rows = x.float()  # sums need the digits that bfloat16 lacks
+        count = sum_over_ranks(rows.new_tensor([len(rows)]))
+        # Two sums one after the other: E[x²] − E[x]² would lose the digits that they share.
+        centred = rows - sum_over_ranks(rows.sum(dim=0)) / count
+        variance = sum_over_ranks(centred.square().sum(dim=0)) / count
+        return (centred * (variance + self.eps).rsqrt() * self.weight + self.bias).to(x.dtype)
+
+
+def share_statistics(model: Bootstrap) -> None:
+    """Let every BatchNorm of the model see the rows of all ranks; weights stay as they are."""
+    for layer in model.modules():
+        if isinstance(layer, nn.BatchNorm1d):
+            layer.__class__ = SharedBatchNorm
+
+
+def shared_loss(outputs: Outputs) -> Tensor:
+    """Return the mean loss over the rows of all ranks, whose counts may differ.
+
+    DDP averages gradients over ranks and the sum's gradient is the sum over ranks: together they
+    give each row the same weight, whichever rank holds it.
+    """
+    rows = len(outputs.prediction1)
+    loss = symmetric_loss(outputs)
+    total = sum_over_ranks(torch.stack([loss * rows, loss.new_tensor(float(rows))]))
+    return total[0] / total[1]
+
+
+class ParallelModel(nn.parallel.DistributedDataParallel):
+    """The model of one rank: DDP averages its gradients with those of the others."""
+
+    def update_target(self, decay: float) -> None:
+        """Move the target towards the online network, Eq. 7: the same on every rank."""
+        self.module.update_target(decay)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every rank starts from."""
+
+    model: Bootstrap
+    generator_state: torch.Tensor  # of masks and batches
+    recipe: Recipe
+    blocks: Blocks
+    epochs: Any  # the actor that draws epochs
+    folder: Path  # of the run
+
+
+def train_rank(config: dict[str, Any]) -> None:
+    """Train one rank until all are done; what only the user can mend is told to the actor."""
+    job: Job = config["job"]
+    try:
+        _train(job)
+    except DGBError as error:  # the same again would not help
+        ray.get(job.epochs.refuse.remote(str(error)))
+
+
+def _train(job: Job) -> None:
+    context, recipe = train.get_context(), job.recipe.train
+    rank = context.get_world_rank()
+    # Ray leaves one thread to a process that asks for less than one processor.
+    here = (os.cpu_count() or 1) // context.get_local_world_size()
+    torch.set_num_threads(recipe.threads or max(1, here))
+    state = _begun(job)
+    if rank == 0:
+        ray.get(job.epochs.begin.remote(state.epoch))
+    ranks = rank, context.get_world_size()
+    sampler = rank_sampler(job.epochs, job.blocks, ranks, state.generator)
+    shared: Any = ParallelModel(state.model)
+    parallel = replace(state, model=shared)
+    while parallel.epoch < recipe.epochs and not is_stale(parallel, recipe):
+        line = train_epoch(parallel, sampler, recipe, shared_loss)
+        _agree_on_best(parallel)
+        if rank == 0:
+            ray.get(job.epochs.log.remote(line))
+        is_last = parallel.epoch == recipe.epochs or is_stale(parallel, recipe)
+        if is_last or parallel.epoch % recipe.checkpoint_every == 0:
+            _report(replace(parallel, model=state.model), rank)
+    if parallel.epoch == state.epoch:  # nothing was left to train
+        _report(state, rank)
+
+
+def _begun(job: Job) -> State:
+    """Return the state to go on from: Ray's checkpoint, one of a single process, or the start."""
+    generator = torch.Generator()
+    generator.set_state(job.generator_state)
+    share_statistics(job.model)
+    state = make_state(job.model, job.recipe.train, generator)
+    checkpoint = train.get_checkpoint()
+    if checkpoint is None:
+        load_state(state, job.folder)
+    else:
+        with checkpoint.as_directory() as folder:
+            load_state(state, Path(folder))
+    return state
+
+
+def _agree_on_best(state: State) -> None:
+    """Take the first rank's word: the health of its rows is not quite that of another's."""
+    if state.best is not None:
+        best = torch.tensor([state.best, state.best_epoch], dtype=torch.float64)
+        distributed.broadcast(best, 0)
+        state.best, state.best_epoch = float(best[0]), int(best[1])
+
+
+def _report(state: State, rank: int) -> None:
+    """Hand a checkpoint to Ray Train, which all ranks have to call and the first one writes."""
+    metrics = {"epoch": state.epoch}
+    if rank > 0:
+        train.report(metrics)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        save_state(state, Path(folder))
+        train.report(metrics, checkpoint=train.Checkpoint.from_directory(folder))

@@ -1,0 +1,47 @@
+"""A self-contained page: nothing is fetched, and nothing but its own script may run."""
+
+import base64
+import hashlib
+import json
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+
+def html_page(
+    title: str, body: str, *, facts: str = "", style: str = "", script: str = "", data: Any = None
+) -> str:
+    """Return a page of ready-made HTML below an escaped title and a line of facts.
+
+    `data` is what the script reads, as JSON in the element #data.
+    """
+    code = read_part("dgb.report", "page.js") + script
+    return Template(read_part("dgb.report", "page.html")).substitute(
+        title=escape(title),
+        facts=f'<p class="facts">{escape(facts)}</p>' if facts else "",
+        style=read_part("dgb.report", "page.css") + style,
+        body=body,
+        data=""
+        if data is None
+        else f'<script type="application/json" id="data">{embedded(data)}</script>\n',
+        script=code,
+        hash=_hash(code),
+    )
+
+
+def read_part(package: str, name: str) -> str:
+    """Return a file of a package: a style, a script or a template."""
+    return (resources.files(package) / name).read_text("utf-8")
+
+
+def embedded(values: Any) -> str:
+    """Return JSON that cannot end the script element it stands in."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _hash(script: str) -> str:
+    """Return what a Content-Security-Policy calls a script by, so that no other one runs."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,178 @@
+"""The page of a run: its files read once, and a section for each of them."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from dgb.errors import DGBError
+from dgb.files.atomic import write_text
+from dgb.measure.compare import COMPARISON
+from dgb.measure.table import Table, read_table
+from dgb.recipe import Recipe
+from dgb.report.comparison import comparison
+from dgb.report.curves import curves
+from dgb.report.html import html_page, read_part
+from dgb.report.map import read_map
+from dgb.report.numbers import confusion, hetero_section, numbers
+from dgb.report.recipe import about, origin, recipe_section
+from dgb.run.folder import RECIPE, SCORES, read_recipe
+from dgb.train.monitor import METRICS, read_metrics
+
+_WRONG = (AttributeError, KeyError, TypeError, ValueError, ArithmeticError)
+SCRIPTS = (
+    *("data", "colours", "grid", "stamp", "draw", "panel", "listen", "map"),
+    *("curves", "start"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the files of a run folder hold; an unfinished run has neither scores nor a map."""
+
+    folder: Path
+    recipe: Recipe
+    metrics: list[dict[str, Any]]
+    scores: dict[str, Any]
+    map: dict[str, Any] | None
+
+    @property
+    def graph(self) -> str:
+        """The name of the graph."""
+        return str(self.scores.get("graph") or Path(self.recipe.data.graph).stem or "graph")
+
+
+def read_run(folder: Path) -> Run:
+    """Return what the files of a run folder hold."""
+    files = read_recipe(folder), read_metrics(folder), _read_scores(folder), read_map(folder)
+    return Run(folder, *files)
+
+
+def run_page(run: Run, table: Table | None) -> str:
+    """Return the page of a run, beside the systems of a comparison where there is one."""
+    return html_page(
+        f"DGB on {run.graph}",
+        _sections(run, table),
+        facts=_facts(run),
+        style=read_part("dgb.report", "report.css"),
+        script="".join(read_part("dgb.report", f"{name}.js") for name in SCRIPTS),
+        data={"map": run.map},
+    )
+
+
+def _sections(run: Run, table: Table | None) -> str:
+    scored, confused = _scored(run)
+    beside = f"<h2>{escape(table.title)}</h2>{comparison(table)}" if table else ""
+    return "".join(
+        [
+            "" if run.scores else _unfinished(run),
+            read_part("dgb.report", "map.html") if run.map else _no_map(run),
+            scored,
+            _typed(run),
+            _curves(run),
+            confused,
+            f"<section>{beside}</section>\n" if beside else "",
+            recipe_section(run.recipe),
+            origin(run.scores, run.recipe, run.graph),
+            about(),
+        ]
+    )
+
+
+def _scored(run: Run) -> tuple[str, str]:
+    """Return the cards and the confusion matrix, both empty for an unfinished run."""
+    if not run.scores:
+        return "", ""
+    try:
+        return numbers(run.scores, run.recipe, len(run.metrics)), confusion(run.scores)
+    except _WRONG as error:
+        raise _damaged(run.folder / SCORES, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> DGBError:
+    return DGBError(f"{path} is not as `dgb train` writes it ({error!r}); train again")
+
+
+def _curves(run: Run) -> str:
+    try:
+        return curves(run.metrics)
+    except _WRONG as error:
+        raise _damaged(run.folder / METRICS, error) from error
+
+
+def _typed(run: Run) -> str:
+    try:
+        return hetero_section(run.scores)
+    except _WRONG as error:
+        raise _damaged(run.folder / SCORES, error) from error
+
+
+def _read_scores(folder: Path) -> dict[str, Any]:
+    path = folder / SCORES
+    if not path.exists():
+        return {}
+    try:
+        scores = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DGBError(f"{path} is damaged: {error}; train again") from error
+    if not isinstance(scores, dict):
+        raise DGBError(f"{path} is damaged: it holds no scores; train again")
+    return scores
+
+
+def _facts(run: Run) -> str:
+    nodes = [f"{run.map['nodes']:,} nodes"] if run.map else []
+    views = f"views {run.recipe.view1.augment} and {run.recipe.view2.augment}"
+    hashed = [f"recipe {run.scores['recipe']}"] if "recipe" in run.scores else []
+    epochs = f"{len(run.metrics):,} epochs"
+    return " · ".join([*nodes, epochs, views, *hashed, f"seed {run.recipe.train.seed}"])
+
+
+def _unfinished(run: Run) -> str:
+    return (
+        f'<p class="card missing">This run is not finished: {len(run.metrics):,} of '
+        f"{run.recipe.train.epochs:,} epochs are done. Go on with <code>dgb train --resume</code> "
+        "and its folder, then make this page again.</p>\n"
+    )
+
+
+def _no_map(run: Run) -> str:
+    how = (
+        "It was made by a version of DGB that drew none: train again with the command below."
+        if run.scores
+        else "It is drawn when the run is finished."
+    )
+    return (
+        '<section aria-labelledby="map-title"><h2 id="map-title">Map</h2>'
+        f'<p class="card missing">This run has no map (map.parquet). {how}</p></section>\n'
+    )
+
+
+REPORT = "report.html"
+
+
+def write_report(folder: Path, comparison: Path | None = None) -> Path:
+    """Write report.html into a run folder or a comparison's; return its path.
+
+    With `comparison`, the page of a run shows it beside the other systems measured there.
+    """
+    if not folder.is_dir():
+        raise DGBError(f"{folder} is no folder; give one that `dgb train` or `dgb compare` wrote")
+    if (folder / RECIPE).exists():
+        run, table = read_run(folder), read_table(comparison) if comparison else None
+        if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
+            raise DGBError(f"{comparison} compares systems on another graph than that of {folder}")
+        write_text(folder / REPORT, run_page(run, table))
+        return folder / REPORT
+    if not (folder / COMPARISON).exists():
+        raise DGBError(f"{folder} holds neither a run ({RECIPE}) nor a comparison ({COMPARISON})")
+    if comparison:
+        raise DGBError(f"{folder} is a comparison itself; give a run folder to set beside another")
+    return write_comparison(folder, read_table(folder))
+
+
+def write_comparison(folder: Path, table: Table) -> Path:
+    """Write the page of a comparison whose table is known; return its path."""
+    write_text(folder / REPORT, html_page(table.title, comparison(table)))
+    return folder / REPORT

@@ -1,0 +1,155 @@
+"""The rows of the heterogeneous table, and the data sets that they are measured on."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from dgb.cookbook import load_recipe
+from dgb.data.public.fetch import find_local, has_cached_files
+from dgb.data.public.sources import dataset_name, known_sources, local_folders
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.load import is_hetero, load_hetero
+from dgb.errors import DGBError
+from dgb.measure.measurement import Measurement
+from dgb.measure.place import Place
+from dgb.recipe import Recipe
+from dgb.reproduce.plan import with_seeds
+from dgb.settings import check_names
+from dgb.terminal import say
+
+TABLE = "hetero"
+RUNS = 5  # trainings of a cell
+ROWS = {
+    "dgb": "DGB",
+    "dgb-named": "DGB, meta-paths of HeCo",
+    "union": "DGB on the union of meta-paths",
+    "counts": "DGB, weights are path counts",
+    "union-counts": "DGB on the union, weights are path counts",
+    "relations": "DGB over relations",
+    "random": "untrained encoder",
+    "raw": "raw features",
+}
+# The meta-paths that HeCo gives its own method, by the letters of its files.
+NAMED = {
+    "acm": "p-a-p,p-s-p",
+    "dblp": "a-p-a,a-p-c-p-a,a-p-t-p-a",
+    "aminer": "p-a-p,p-r-p",
+    "freebase": "m-a-m,m-d-m,m-w-m",
+}
+
+
+def plan_hetero(
+    graphs: Mapping[str, HeteroGraph], runs: int | None = None, methods: tuple[str, ...] = ()
+) -> list[Measurement]:
+    """Return all measurements of some rows on graphs by their names, or of all rows."""
+    check_names("row of the table", methods, ROWS)
+    cells = [
+        cell
+        for dataset, graph in graphs.items()
+        for cell in hetero_cells(dataset)
+        if cell.method in (methods or ROWS) and _is_possible(cell, graph)
+    ]
+    if not cells:
+        raise DGBError(
+            f"nothing to measure: {', '.join(graphs)} has no row {', '.join(methods)}; raw needs "
+            f"features of the target nodes, dgb-named one of {', '.join(NAMED)}"
+        )
+    return with_seeds(cells, [_count(cell, graphs[cell.dataset], runs or RUNS) for cell in cells])
+
+
+def hetero_cells(dataset: str) -> list[Measurement]:
+    """Return the rows for one data set, with seed 0."""
+    recipe = load_recipe("hetero")
+    recipes = {
+        "dgb": recipe,
+        "union": load_recipe("hetero", ["hetero.encoder=union"]),
+        "counts": load_recipe("hetero", ["hetero.weights=counts"]),
+        # As if papers had plain edges to papers: the graph that homogeneous DGB is given.
+        "union-counts": load_recipe("hetero", ["hetero.encoder=union", "hetero.weights=counts"]),
+        "relations": load_recipe("relations"),
+        "random": load_recipe("hetero", ["train.epochs=0"]),
+        # Features have no other settings: none of training can make a result of theirs old.
+        "raw": Recipe(data=recipe.data, probe=recipe.probe),
+    }
+    if dataset in NAMED:
+        recipes["dgb-named"] = load_recipe("hetero", [f"hetero.metapaths={NAMED[dataset]}"])
+    return [
+        Measurement(TABLE, row, dataset, row if row in ("random", "raw") else "dgb", recipes[row])
+        for row in ROWS
+        if row in recipes
+    ]
+
+
+def _is_possible(cell: Measurement, graph: HeteroGraph) -> bool:
+    return cell.system != "raw" or graph.nodes[graph.target].x is not None
+
+
+def _count(cell: Measurement, graph: HeteroGraph, runs: int) -> int:
+    # Where there is no split, each seed draws another one: features are scored on all of them.
+    return runs if cell.is_random or not graph.splits else 1
+
+
+# Those that figures are published on, then the one that may be fetched.
+DATASETS = ("acm", "dblp", "aminer", "freebase", "imdb")
+
+
+def load_set(name: str, place: Place) -> HeteroGraph:
+    """Return a public data set, or the one in a folder of that name among the user's data."""
+    return _load(name, place.data_folder, place.offline)
+
+
+# As many as there are: a table takes a seed of every data set before the next.
+@lru_cache(maxsize=len(DATASETS))
+def _load(name: str, data_folder: str | None, offline: bool) -> HeteroGraph:
+    public = dataset_name(name)
+    if public and not known_sources()[public].is_hetero:
+        raise DGBError(f"{public} has nodes of one type; --datasets of hetero names others")
+    where = public or _find_folder(name, data_folder)
+    if where is None:
+        raise DGBError(
+            f"no heterogeneous data set {name}: {_where(data_folder)} no folder of that name "
+            "with nodes/ and edges/, or as HeCo publishes it in its repository; get it and give "
+            "the folder above it as --data-folder or DGB_DATA"
+        )
+    return load_hetero(where, data_folder=data_folder, offline=offline)
+
+
+def sets_at_hand(place: Place) -> tuple[str, ...]:
+    """Return the data sets that need no download, and say which are not there."""
+    found = tuple(name for name in DATASETS if _is_at_hand(name, place.data_folder))
+    missing = [name for name in DATASETS if name not in found]
+    if missing:
+        say(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
+    if not found:
+        raise DGBError("no heterogeneous data set is there; name some with --datasets, as imdb")
+    return found
+
+
+def _how_to_get(missing: list[str]) -> str:
+    public = [name for name in missing if dataset_name(name)]
+    ways = [f"`dgb data fetch {name}` gets it" for name in public]
+    if len(public) < len(missing):
+        ways.append("folders as HeCo publishes them go into --data-folder or DGB_DATA")
+    return ", ".join(ways)
+
+
+def _is_at_hand(name: str, data_folder: str | None) -> bool:
+    public = dataset_name(name)
+    if public is None:
+        return _find_folder(name, data_folder) is not None
+    source = known_sources()[public]
+    return bool(find_local(source, data_folder)) or has_cached_files(source)
+
+
+def _find_folder(name: str, data_folder: str | None) -> Path | None:
+    """Return the folder of a data set in the user's data folder, or one level below it."""
+    for folder in local_folders(data_folder):
+        for path in sorted(folder.iterdir()):
+            if path.name.lower() == name and path.is_dir() and is_hetero(path.resolve()):
+                return path.resolve()
+    return None
+
+
+def _where(data_folder: str | None) -> str:
+    folder = next(local_folders(data_folder), None)
+    return f"{folder} holds" if folder else "no data folder is given, so there is"

@@ -1,0 +1,50 @@
+"""What a person sees on the terminal: bars and remarks on stderr, results on stdout."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dgb.errors import printable
+
+
+def progress_bar(items: Iterable[Any] | None, what: str, *, unit: str, **options: Any) -> Any:
+    """Return tqdm's bar over items: lively on a terminal, a line every ten seconds in a log."""
+    from tqdm import tqdm
+
+    options |= {"mininterval": 0.1 if sys.stderr.isatty() else 10, "dynamic_ncols": True}
+    return tqdm(items, desc=printable(what), unit=unit, leave=False, **options)
+
+
+def say(message: str) -> None:
+    """Print a line for the person at the terminal without breaking a bar."""
+    from tqdm import tqdm
+
+    tqdm.write(printable(message), file=sys.stderr)
+
+
+def tell(*lines: str) -> None:
+    """Print lines of a result, each of which stays one line."""
+    for line in lines:
+        print(printable(line))
+
+
+def byte_bar(what: str, total: int) -> Any:
+    """Return a bar of bytes to `update`; what ends within a second shows none."""
+    return progress_bar(None, what, unit="B", total=total, unit_scale=True, delay=1)
+
+
+def some(names: Sequence[str], most: int = 5) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def readable(value: Any) -> str:
+    """Return a number, text, list or mapping as one would write it down."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {readable(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "; ".join(readable(part) for part in value)
+    return str(value)

@@ -1,0 +1,94 @@
+"""Where the views of an epoch over meta-paths come from."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dgb.recipe import Recipe
+from dgb.views.augment import Features, drop, keep_mask
+from dgb.views.metapaths.inputs import PathInputs
+from dgb.views.metapaths.operators import make_path_operators
+from dgb.views.metapaths.rates import TypedView, parse_typed_view
+from dgb.views.product import Operator
+from dgb.views.rows import batch_sizes
+from dgb.views.sampler import Epoch
+from dgb.views.view import Rows, View, propagates_first
+
+
+@dataclass(frozen=True, eq=False)
+class PathViews:
+    """One view of a heterogeneous graph: over each of its meta-paths, all with the same X̃."""
+
+    parts: tuple[View | Rows, ...]
+
+    def rows(self, index: Tensor) -> "PathViews":
+        """Return some rows of all parts, which must be propagated."""
+        return PathViews(tuple(p.rows(index) for p in self.parts if isinstance(p, View)))
+
+
+@dataclass(frozen=True, eq=False)
+class PathBatches:
+    """The row batches of an epoch."""
+
+    views: tuple[PathViews, PathViews]
+    batches: tuple[Tensor, ...]  # rows of each
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[tuple[PathViews, PathViews]]:
+        """Yield the rows of both views, batch by batch."""
+        first, second = self.views
+        for index in self.batches:
+            yield first.rows(index), second.rows(index)
+
+
+def path_sampler(
+    inputs: PathInputs, target: str, recipe: Recipe, generator: torch.Generator
+) -> Callable[[], Epoch]:
+    """Return a function that draws the views of an epoch, each with its own masks."""
+    specs = [parse_typed_view(view, inputs.sizes, target) for view in (recipe.view1, recipe.view2)]
+    sizes = batch_sizes(inputs.x.shape[0], recipe.train.batch_size)
+
+    def draw_view(spec: TypedView) -> PathViews:
+        x = drop(inputs.x, spec.nodes[target], generator)
+        operators = draw_operators(inputs, spec, recipe, generator)
+        return PathViews(
+            tuple(_view(x, operator, recipe, is_batched=len(sizes) > 1) for operator in operators)
+        )
+
+    def draw() -> Epoch:
+        first, second = (draw_view(spec) for spec in specs)
+        if len(sizes) == 1:
+            return [(first, second)]
+        order = torch.randperm(sum(sizes), generator=generator, device=generator.device)
+        return PathBatches((first, second), torch.split(order, sizes))
+
+    return draw
+
+
+def draw_operators(
+    inputs: PathInputs, spec: TypedView, recipe: Recipe, generator: torch.Generator
+) -> list[Operator]:
+    """Return the operator of every meta-path, without the nodes on the way that are dropped."""
+    if not spec.way:
+        return [operators[spec.operator] for operators in inputs.operators.values()]
+    kept = {
+        name: keep_mask(inputs.sizes[name], rate, generator).float()[:, None]
+        for name, rate in spec.way.items()
+    }
+    return [
+        make_path_operators(chain.keeping(kept), recipe.diffusion, {spec.operator})[spec.operator]
+        for chain in inputs.chains.values()
+    ]
+
+
+def _view(x: Features, operator: Operator, recipe: Recipe, *, is_batched: bool) -> View:
+    view, order = View(x, operator), recipe.train.order
+    if is_batched or order == "propagate":
+        return view.propagate()
+    is_first = order == "auto" and propagates_first(x, operator, recipe.encoder.width)
+    return view.propagate() if is_first else view
