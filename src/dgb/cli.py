@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dgb.arguments.parser import parse
 from dgb.errors import DGBError
 from dgb.files.atomic import NO_ROOM
-from dgb.terminal import say
+from dgb.terminal import log
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         getattr(commands, options.verb)(options)
     except DGBError as error:
-        say(f"dgb: {error}")
+        log(f"dgb: {error}")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -27,9 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # no space, no permission, a folder where a file should be
         advice = "; make room, and give the same command again" if error.errno in NO_ROOM else ""
-        say(f"dgb: {error}{advice}")
+        log(f"dgb: {error}{advice}")
         return 2
     except MemoryError as error:
-        say(f"dgb: out of memory ({error}); end other programs, or take a smaller graph")
+        log(f"dgb: out of memory ({error}); end other programs, or take a smaller graph")
         return 2
     return 0

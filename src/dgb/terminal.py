@@ -1,4 +1,4 @@
-"""What a person sees on the terminal: bars and remarks on stderr, results on stdout."""
+"""What a person sees on the terminal: bars and log lines on stderr, results on stdout."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -15,15 +15,15 @@ def progress_bar(items: Iterable[Any] | None, what: str, *, unit: str, **options
     return tqdm(items, desc=printable(what), unit=unit, leave=False, **options)
 
 
-def say(message: str) -> None:
-    """Print a line for the person at the terminal without breaking a bar."""
+def log(message: str) -> None:
+    """Print one line on stderr without breaking a progress bar."""
     from tqdm import tqdm
 
     tqdm.write(printable(message), file=sys.stderr)
 
 
-def tell(*lines: str) -> None:
-    """Print lines of a result, each of which stays one line."""
+def output(*lines: str) -> None:
+    """Print lines of a result on stdout; each stays one line."""
     for line in lines:
         print(printable(line))
 

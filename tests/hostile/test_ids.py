@@ -17,7 +17,7 @@ from torch_geometric.data import HeteroData
 from dgb.cli import main
 from dgb.errors import printable
 from dgb.run.vectors import read_embeddings
-from dgb.terminal import progress_bar, say, tell
+from dgb.terminal import log, output, progress_bar
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ESCAPES = [
@@ -61,8 +61,8 @@ def test_what_a_terminal_would_obey_is_shown_and_all_else_stays() -> None:
 
 
 def test_bars_remarks_and_results_pass_through_it(capsys: pytest.CaptureFixture[str]) -> None:
-    say("note: \x1b[2J")
-    tell("one\x07", "two\ntwo")
+    log("note: \x1b[2J")
+    output("one\x07", "two\ntwo")
     with progress_bar(range(1), "\x1b[2J", unit="x") as bar:
         bar.refresh()
     shown = capsys.readouterr()

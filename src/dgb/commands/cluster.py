@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
-from dgb.terminal import tell
+from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
@@ -33,16 +33,16 @@ def cluster(options: Namespace) -> None:
         count = choose_clusters(z, seed)
         best = f"{count} clusters have the best silhouette of 2 to 20"
         found = best if count > 1 else "one cluster: vectors are all alike, or fewer than three"
-        tell(f"{found}; --clusters K sets another")
+        output(f"{found}; --clusters K sets another")
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
     clusters = k_means(z, count, seed)
     write_clusters(out, ids, clusters)
-    tell(f"{'cluster':>7}{'nodes':>10}  most central")
+    output(f"{'cluster':>7}{'nodes':>10}  most central")
     for name, central in enumerate(central_rows(z, clusters, CENTRAL)):
         size = int((clusters == name).sum())
-        tell(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
-    tell(f"cluster of every node: {out}")
+        output(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
+    output(f"cluster of every node: {out}")
 
 
 def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:

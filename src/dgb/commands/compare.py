@@ -11,7 +11,7 @@ from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.settings import check_names, listed
-from dgb.terminal import say, tell
+from dgb.terminal import log, output
 
 if TYPE_CHECKING:
     from dgb.data.graph import Graph
@@ -31,19 +31,19 @@ def compare(options: Namespace) -> None:
     folder = Path(options.out or f"runs/compare-{graph.name}")
     threads = tasks[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
-    tell(f"{describe(graph)} → {folder}")
+    output(f"{describe(graph)} → {folder}")
     try:
         lines, failed = run(tasks, place)
     except KeyboardInterrupt:
-        say("dgb: stopped; what was measured is kept, the same command goes on")
+        log("dgb: stopped; what was measured is kept, the same command goes on")
         raise
     remarks = [*missing, *_failures(tasks, failed)]
     if not lines:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_table(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
-    tell("", *as_text(table).splitlines(), "", f"every training: {folder / COMPARISON}")
-    tell(f"page: {write_comparison(folder, table)}")
+    output("", *as_text(table).splitlines(), "", f"every training: {folder / COMPARISON}")
+    output(f"page: {write_comparison(folder, table)}")
 
 
 def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
@@ -58,7 +58,7 @@ def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
     graph = graph_of(recipe.data, options)
     repeats = Repeats(options.runs, options.splits).of(graph)
     if repeats.splits < options.splits:
-        say(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
+        log(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
     missing = leave_out(methods, graph, recipe.train.seed * repeats.splits)
     settings = {key: settings_of(key, graph.name, recipe, for_methods) for key in methods}
     chosen = {key: settings[key] for key in methods if key not in missing}
@@ -67,7 +67,7 @@ def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
     if not tasks:
         raise DGBError("nothing to compare: " + "; ".join(remarks))
     if reason := why_no_accuracy(graph, tasks):
-        say(f"no accuracies: {reason}")
+        log(f"no accuracies: {reason}")
     return graph, tasks, remarks
 
 

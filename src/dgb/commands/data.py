@@ -18,27 +18,27 @@ from dgb.data.reading import read_graph, read_hetero
 from dgb.data.typed.load import is_hetero
 from dgb.recipe import Recipe
 from dgb.settings import make_section
-from dgb.terminal import tell
+from dgb.terminal import output
 
 
 def data(options: Namespace) -> None:
     """List the known data sets, fetch one, or check a graph."""
     if options.action == "list":
-        tell(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")
+        output(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")
         for row in list_datasets():
             counts = (
                 f"{row['nodes']:>9,}{row['edges']:>11,}{row['features']:>10,}{row['classes']:>9}"
             )
-            tell(f"{row['name']:18}{counts}  {row['state']}")
+            output(f"{row['name']:18}{counts}  {row['state']}")
     elif options.action == "fetch":
         folder = fetch_dataset(options.graph, **data_options(options))
-        tell(str(folder or "bundled: nothing to fetch"))
+        output(str(folder or "bundled: nothing to fetch"))
     elif options.action == "make":
         _make(options)
     else:
         recipe = load_recipe("default", options.set)
         recipe = replace(recipe, data=data_of(options, recipe.data))
-        tell(*_checked(recipe, data_options(options)))
+        output(*_checked(recipe, data_options(options)))
 
 
 def _checked(recipe: Recipe, options: dict[str, Any]) -> list[str]:
@@ -51,7 +51,7 @@ def _make(options: Namespace) -> None:
     overrides = [split_override(f"blocks.{override}") for override in options.set]
     values = {name: value for _, name, value in overrides}
     make_blocks(Path(options.folder), make_section(Blocks, "blocks", values))
-    tell(f"written; try: dgb train {options.folder}")
+    output(f"written; try: dgb train {options.folder}")
 
 
 def check_lines(graph: Graph) -> list[str]:
@@ -65,9 +65,9 @@ def info(options: Namespace) -> None:
     from dgb.run.machine import devices, git_hash, versions
 
     if options.recipe:
-        tell(*setting_lines(load_recipe(options.recipe)))
+        output(*setting_lines(load_recipe(options.recipe)))
         return
     facts = versions() | {"git": git_hash() or "no checkout"} | devices()
     facts |= {"recipes": ", ".join(recipe_names()), "cache": str(cache_folder())}
     for name, value in facts.items():
-        tell(f"{name:18}{value}")
+        output(f"{name:18}{value}")

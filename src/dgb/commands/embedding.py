@@ -15,7 +15,7 @@ from dgb.data.typed.load import is_hetero
 from dgb.errors import DGBError
 from dgb.files.lock import locked
 from dgb.recipe import Recipe
-from dgb.terminal import tell
+from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
@@ -42,7 +42,7 @@ def embed(options: Namespace) -> None:
         if out.is_dir():  # as an engine has written them
             remove_parts(out)
         write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
-        tell(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
+        output(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
         del z  # which may map files of the scratch
 
 

@@ -8,7 +8,7 @@ from dgb.cookbook import recipe_hash
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.terminal import tell
+from dgb.terminal import output
 
 
 def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
@@ -17,7 +17,7 @@ def tell_paths(graph: HeteroGraph, recipe: Recipe) -> None:
     from dgb.views.metapaths.inputs import metapaths_of
 
     if recipe.hetero.encoder != "relations":
-        tell(*path_lines(graph, metapaths_of(graph, recipe)), "")
+        output(*path_lines(graph, metapaths_of(graph, recipe)), "")
 
 
 def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, folder: Path) -> None:
@@ -33,9 +33,9 @@ def evaluate_hetero(graph: HeteroGraph, recipe: Recipe, options: Namespace, fold
         if reason := why_not_scored_by_split(graph, seed):
             raise DGBError(f"nothing to evaluate against: {reason}")
     recipe = resolve(graph, recipe)
-    tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     lines = repeat(graph, recipe, options.runs, folder / RUNS, score_hetero_training)
     counted = f"mean ± std over {len(lines)} independent trainings"
-    tell("", *split_table(lines).splitlines(), "")
-    tell(counted if len(lines) > 1 else "one training")
-    tell(f"every training: {folder / RUNS}")
+    output("", *split_table(lines).splitlines(), "")
+    output(counted if len(lines) > 1 else "one training")
+    output(f"every training: {folder / RUNS}")

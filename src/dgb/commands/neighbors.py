@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_out
 from dgb.errors import DGBError, printable
-from dgb.terminal import tell
+from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
@@ -28,14 +28,14 @@ def neighbors(options: Namespace) -> None:
     if options.all:
         out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
         write_all(out, ids, z, options.k)
-        tell(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
+        output(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
         return
     found = _found(options, folder, ids, z)
     if options.json:
         print(json.dumps(found, indent=2, default=str))
     else:
         for number, entry in enumerate(found):
-            tell(*([""] if number else []), *_readable(entry))
+            output(*([""] if number else []), *_readable(entry))
 
 
 def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:

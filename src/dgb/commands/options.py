@@ -16,7 +16,7 @@ from dgb.data.typed.load import is_hetero
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.recipe import Data, Recipe
-from dgb.terminal import say
+from dgb.terminal import log
 
 
 def recipe_of(options: Namespace) -> Recipe:
@@ -51,7 +51,7 @@ def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -
         )
     graph = read_graph(data, **data_options(options), encoding=encoding)
     for note in graph.notes:
-        say(f"note: {note}")
+        log(f"note: {note}")
     return graph
 
 
@@ -59,7 +59,7 @@ def hetero_of(data: Data, options: Namespace, schema: Schema | None = None) -> H
     """Return the graph of several node types that a recipe describes, as `graph_of` does."""
     graph = read_hetero(data, **data_options(options), schema=schema)
     for note in graph.notes:
-        say(f"note: {note}")
+        log(f"note: {note}")
     return graph
 
 

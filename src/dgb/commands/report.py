@@ -4,7 +4,7 @@ import webbrowser
 from argparse import Namespace
 from pathlib import Path
 
-from dgb.terminal import tell
+from dgb.terminal import output
 
 
 def report(options: Namespace) -> None:
@@ -12,6 +12,6 @@ def report(options: Namespace) -> None:
     from dgb.report.page import write_report
 
     path = write_report(Path(options.run), Path(options.compare) if options.compare else None)
-    tell(str(path))
+    output(str(path))
     if options.open and not webbrowser.open(path.resolve().as_uri()):
-        tell("no browser could be opened; open the file above")
+        output("no browser could be opened; open the file above")

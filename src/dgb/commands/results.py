@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dgb.commands.options import check_counts, describe, graph_of, recipe_of
 from dgb.settings import listed
-from dgb.terminal import say, tell
+from dgb.terminal import log, output
 
 
 def reproduce(options: Namespace) -> None:
@@ -33,9 +33,9 @@ def reproduce(options: Namespace) -> None:
             lines=options.lines,
         )
     except KeyboardInterrupt:
-        say("dgb: stopped; what was measured is kept, the same command goes on")
+        log("dgb: stopped; what was measured is kept, the same command goes on")
         raise
-    tell(*made.splitlines())
+    output(*made.splitlines())
 
 
 def tune(options: Namespace) -> None:
@@ -49,17 +49,17 @@ def tune(options: Namespace) -> None:
     graph = graph_of(recipe.data, options)
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
-    tell(f"{describe(graph)} → {folder}")
+    output(f"{describe(graph)} → {folder}")
     try:
         found = search(graph, recipe, parse_space(options.search, recipe), folder, plan)
     except KeyboardInterrupt:
-        say("dgb: stopped; the same command goes on from here")
+        log("dgb: stopped; the same command goes on from here")
         raise
-    tell(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
+    output(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
     for name, (rho, n) in rank_agreement(found.lines).items():
         if n > 1:  # a graph without labels has none
-            tell(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
-    tell(f"recipe: {folder / RECIPE}", f"every trial: {folder / TRIALS}")
-    tell(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
+            output(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
+    output(f"recipe: {folder / RECIPE}", f"every trial: {folder / TRIALS}")
+    output(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
     if graph.labels is not None:
-        tell("(which prints a test accuracy; after a look at it, choose nothing any more)")
+        output("(which prints a test accuracy; after a look at it, choose nothing any more)")

@@ -17,7 +17,7 @@ from dgb.files.lock import locked
 from dgb.ray.cluster import Cluster, check_address, import_ray
 from dgb.recipe import Data, Recipe
 from dgb.run.folder import EMBEDDINGS, SCORES, make_folder, read_recipe
-from dgb.terminal import say, tell
+from dgb.terminal import log, output
 
 
 def train(options: Namespace) -> None:
@@ -49,7 +49,7 @@ def _resume(options: Namespace, cluster: Cluster | None) -> None:
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
         page = folder / REPORT if (folder / REPORT).exists() else write_report(folder)
-    tell(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
 def _train(
@@ -59,22 +59,22 @@ def _train(
     from dgb.measure.repeat import scores_table, split_table
     from dgb.report.page import write_report
 
-    tell(f"{describe(graph)} → {folder}")
+    output(f"{describe(graph)} → {folder}")
     again = f"go on with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
         scores = _trained(graph, recipe, folder, cluster)
         page = write_report(folder)
     except KeyboardInterrupt:
-        say(f"dgb: stopped; {again}")
+        log(f"dgb: stopped; {again}")
         raise
     except OSError as error:  # a full disk, most often
         what = f"cannot write to {folder}" if error.errno in UNWRITABLE else "stopped"
         raise DGBError(f"{what}: {error.strerror or error}; mend that and {again}") from error
     if "dgb" in scores:
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
-        tell("", *table([scores]).splitlines(), "")
-    tell(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    tell(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+        output("", *table([scores]).splitlines(), "")
+    output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
+    output(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
 def _trained(
@@ -131,7 +131,7 @@ def evaluate(options: Namespace) -> None:
         evaluate_hetero(graph, recipe, options, folder)
         return
     task = options.task
-    tell(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if task == "links":
         path = folder / links.LINKS
         lines = links.evaluate_links(graph, recipe, options.runs, folder)
@@ -143,5 +143,5 @@ def evaluate(options: Namespace) -> None:
         columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
         table = repeat.scores_table(lines, columns)
     counted = f"mean ± std over {len(lines)} independent trainings"
-    tell("", *table.splitlines(), "", counted if len(lines) > 1 else "one training")
-    tell(f"every training: {path}")
+    output("", *table.splitlines(), "", counted if len(lines) > 1 else "one training")
+    output(f"every training: {path}")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.tables.columns import tell_cells, text_cells
+from dgb.data.tables.columns import describe_cells, text_cells
 from dgb.data.tables.table import Cells, Table, is_text
 from dgb.errors import DGBError
 
@@ -23,7 +23,7 @@ def id_cells(table: Table, name: str) -> Cells:
     rows = np.flatnonzero(compute.is_null(cells, nan_is_null=is_float).to_numpy())
     if len(rows):
         raise DGBError(
-            f"rows without an id, {len(rows):,} in all: {tell_cells(table, rows, name)}; "
+            f"rows without an id, {len(rows):,} in all: {describe_cells(table, rows, name)}; "
             "fill them in, or remove these rows"
         )
     if is_text(cells):

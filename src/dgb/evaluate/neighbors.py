@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array, unit_rows
-from dgb.terminal import say
+from dgb.terminal import log
 
 EXACT_NODES = 50_000  # up to here all pairs take minutes at most
 BLOCK = 2**23  # similarities held at once
@@ -38,7 +38,7 @@ def nearest_all(z: Any, k: int) -> tuple[Array, Array]:
     if num_rows > EXACT_NODES:
         if find_spec("usearch"):
             return nearest_by_index(z, k)
-        say(
+        log(
             f"comparing all pairs of {num_rows:,} nodes; an index is quicker: "
             "pip install 'deep-graph-bootstrapping[index]'"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dgb.errors import DGBError
 from dgb.files.atomic import refuse_link
-from dgb.terminal import say
+from dgb.terminal import log
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of an OSError: the disk knows none
 FOLDERS = ("scratch", "ray", "embeddings.parquet")  # that a run writes into
@@ -39,7 +39,7 @@ def locked(folder: Path, file: str = "") -> Iterator[None]:
     except (OSError, NotImplementedError) as error:
         if isinstance(error, OSError) and error.errno not in NO_LOCKS:
             raise DGBError(unwritable(folder, error)) from error
-        say(f"warning: {folder} is on a disk without locks; let no second process work there")
+        log(f"warning: {folder} is on a disk without locks; let no second process work there")
     try:
         yield
     finally:

@@ -19,7 +19,7 @@ from dgb.measure.place import FAILURES, Place, in_parallel
 from dgb.measure.tasks import Task
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.training import describe
-from dgb.terminal import progress_bar, say
+from dgb.terminal import log, progress_bar
 from dgb.train.monitor import SAMPLE, effective_rank
 
 COMPARISON = "compare.jsonl"
@@ -38,7 +38,7 @@ def _compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
     path = place.results / COMPARISON
     lines, left = _known(tasks, place)
     if done := len(tasks) - len(left):
-        say(f"{done} of {len(tasks)} trainings taken from {path}")
+        log(f"{done} of {len(tasks)} trainings taken from {path}")
     failed: Failures = {}
     with progress_bar(None, "compare", unit="run", initial=done, total=len(tasks)) as bar:
         for task, measured in in_parallel(_measure, left, place):

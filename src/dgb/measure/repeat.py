@@ -17,7 +17,7 @@ from dgb.files.lock import locked
 from dgb.recipe import Recipe
 from dgb.run.trained import train_encoder
 from dgb.run.training import describe, score_systems
-from dgb.terminal import progress_bar, say
+from dgb.terminal import log, progress_bar
 
 RUNS = "runs.jsonl"
 AnyGraph = TypeVar("AnyGraph", Graph, HeteroGraph)
@@ -67,7 +67,7 @@ def _repeat(
     same = [m for m in lines if (m.get("recipe"), m.get("graph_hash")) == key]
     done = {line["seed"]: line for line in same if line["seed"] in seeds}
     if done:
-        say(f"{len(done)} of {len(seeds)} trainings taken from {path}")
+        log(f"{len(done)} of {len(seeds)} trainings taken from {path}")
     left = [seed for seed in seeds if seed not in done]
     for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=len(seeds)):
         line = train_once(graph, with_seed(recipe, seed))

@@ -16,7 +16,7 @@ from dgb.measure.measure import Line, load, measure, training_of
 from dgb.measure.measurement import Measurement
 from dgb.measure.place import FAILURES, Place, in_parallel
 from dgb.run.machine import uncommitted
-from dgb.terminal import progress_bar, say
+from dgb.terminal import log, progress_bar
 
 # What makes up the recipes of a table, inside the package.
 COMMITTED = (
@@ -52,7 +52,7 @@ def _run(
     done = _known(jobs, hashes, place)
     left = [job for job in jobs if job not in done]
     if done:
-        say(f"{len(done)} of {len(jobs)} measurements were there already")
+        log(f"{len(done)} of {len(jobs)} measurements were there already")
     bar = progress_bar(None, "measure", unit="run", initial=len(done), total=len(jobs))
     failed: list[str] = []
     measure_group = partial(_measure, measure_jobs)

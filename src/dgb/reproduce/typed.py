@@ -18,7 +18,7 @@ from dgb.reproduce.typed_table import write_hetero_table
 from dgb.run.hetero_parts import target_rows
 from dgb.run.hetero_trained import train_hetero
 from dgb.run.machine import peak_mb, reset_peak, set_threads
-from dgb.terminal import say
+from dgb.terminal import log
 from dgb.views.inputs import normalised
 
 MEASURES = ("validation", "validation_macro_f1", "macro_f1", "micro_f1", "auc")
@@ -34,7 +34,7 @@ def make_hetero(
     graphs = {name: load_set(name, place) for name in datasets or sets_at_hand(place)}
     for name, graph in graphs.items():
         for note in graph.notes:
-            say(f"note on {name}: {note}")
+            log(f"note on {name}: {note}")
         if reason := why_not_scored_by_split(graph, 0):
             raise DGBError(f"nothing to measure {name} by: {reason}")
     try:

@@ -15,7 +15,7 @@ from dgb.measure.place import Place
 from dgb.recipe import Recipe
 from dgb.reproduce.plan import with_seeds
 from dgb.settings import check_names
-from dgb.terminal import say
+from dgb.terminal import log
 
 TABLE = "hetero"
 RUNS = 5  # trainings of a cell
@@ -119,7 +119,7 @@ def sets_at_hand(place: Place) -> tuple[str, ...]:
     found = tuple(name for name in DATASETS if _is_at_hand(name, place.data_folder))
     missing = [name for name in DATASETS if name not in found]
     if missing:
-        say(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
+        log(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
     if not found:
         raise DGBError("no heterogeneous data set is there; name some with --datasets, as imdb")
     return found

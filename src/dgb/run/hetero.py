@@ -22,7 +22,7 @@ from dgb.run.map import write_map
 from dgb.run.model_file import save_encoder
 from dgb.run.training import describe, remove_leftovers
 from dgb.run.vectors import write_embeddings
-from dgb.terminal import say
+from dgb.terminal import log
 from dgb.train.monitor import measured_rank, read_metrics
 from dgb.views.inputs import normalised
 
@@ -32,7 +32,7 @@ def train_hetero_run(graph: HeteroGraph, recipe: Recipe, folder: Path) -> dict[s
     files.check_graph(folder, identity(graph))
     reason = why_not_scored_by_split(graph, recipe.train.seed)
     if reason:
-        say(f"no scores: {reason}")
+        log(f"no scores: {reason}")
     trained = train_hetero(graph, recipe, folder)
     z = trained.embeddings()
     write_embeddings(folder / files.EMBEDDINGS, trained.parts.node_ids, z, npy=recipe.embed.npy)

@@ -16,7 +16,7 @@ from dgb.run.hetero_parts import Parts, embed_parts, make_parts, resolve
 from dgb.run.machine import choose_device, generators, set_threads
 from dgb.run.memory import limit_gb
 from dgb.settings import listed_names
-from dgb.terminal import say
+from dgb.terminal import log
 from dgb.train.loop import fit
 
 
@@ -59,7 +59,7 @@ def train_hetero(graph: HeteroGraph, recipe: Recipe, folder: Path | None = None)
     needed = refuse_too_large(graph, recipe)
     parts = make_parts(graph, recipe, device, limit_gb(recipe, is_on_disk=False))
     for line in (needed, *(f"note: {note}" for note in parts.notes)) if folder else ():
-        say(line)
+        log(line)
     model = Bootstrap(parts.draw_encoder, recipe, for_weights).to(device)
     fit(model, parts.sampler(for_masks), recipe.train, for_masks, folder=folder)
     return HeteroTrained(model.encoder, parts, recipe, time.perf_counter() - start)

@@ -18,7 +18,7 @@ from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device, generators, has_bf16, set_threads
 from dgb.run.memory import choose_scratch, estimate, limit_gb
-from dgb.terminal import say
+from dgb.terminal import log
 from dgb.train.loop import fit
 from dgb.views.inputs import Inputs, make_inputs, normalised_features
 from dgb.views.operators import theta
@@ -79,9 +79,9 @@ def train_encoder(graph: Graph, recipe: Recipe, folder: Path | None = None) -> T
 def _tell_path(graph: Graph, inputs: Inputs, recipe: Recipe, limit: float | None) -> None:
     needed = sum(estimate(graph, recipe, is_on_disk=inputs.is_on_disk).values())
     free = "" if limit is None else f" of {limit:.1f}"
-    say(f"{describe_path(inputs, recipe)}; about {needed:.1f}{free} GB of memory")
+    log(f"{describe_path(inputs, recipe)}; about {needed:.1f}{free} GB of memory")
     if recipe.train.bf16 and not has_bf16(inputs.device):
-        say("warning: this device has no bfloat16 of its own; train.bf16=false is faster here")
+        log("warning: this device has no bfloat16 of its own; train.bf16=false is faster here")
 
 
 def check_recipe(recipe: Recipe) -> None:

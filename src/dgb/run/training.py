@@ -30,7 +30,7 @@ from dgb.run.memory import SCRATCH
 from dgb.run.model_file import save_encoder
 from dgb.run.trained import Trained, check_recipe, train_encoder
 from dgb.run.vectors import read_embeddings, write_embeddings, write_npy
-from dgb.terminal import say
+from dgb.terminal import log
 from dgb.train.checkpoint import remove_states
 from dgb.train.monitor import measured_rank, read_metrics
 
@@ -68,7 +68,7 @@ def _train_and_score(
     files.check_graph(folder, identity(graph))
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
-        say(f"no scores: {reason}")
+        log(f"no scores: {reason}")
     if cluster is None:
         trained, z = _train_here(graph, recipe, folder)
     else:

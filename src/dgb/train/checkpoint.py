@@ -10,7 +10,7 @@ from torch import Tensor
 from dgb.errors import DGBError
 from dgb.files.tensors import Metadata, Tensors, read_tensors, write_tensors
 from dgb.model.bootstrap import Bootstrap
-from dgb.terminal import say
+from dgb.terminal import log
 
 FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 
@@ -54,7 +54,7 @@ def load_state(state: State, folder: Path) -> bool:
             continue
         _restore(state, path, tensors, metadata)
         if damaged:
-            say(f"warning: {damaged[0]}; going on from the checkpoint before it")
+            log(f"warning: {damaged[0]}; going on from the checkpoint before it")
             (folder / FILE).unlink()  # it must not become the previous one
         return True
     if damaged:

@@ -18,7 +18,7 @@ from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Train
-from dgb.terminal import progress_bar, say
+from dgb.terminal import log, progress_bar
 from dgb.train.checkpoint import State, diverged, load_state, refuse_overflow, save_state
 from dgb.train.monitor import health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
@@ -63,7 +63,7 @@ def fit(
     """
     state = make_state(model, recipe, generator)
     if folder and load_state(state, folder):
-        say(f"resuming after epoch {state.epoch}")
+        log(f"resuming after epoch {state.epoch}")
     lines: list[dict[str, Any]] = []
     with (
         deferred_interrupt() as is_interrupted,
@@ -148,7 +148,7 @@ def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
     bar.set_postfix(shown, refresh=False)
     bar.update()
     if warn and is_collapsed(line):
-        say(
+        log(
             f"warning: epoch {line['epoch']}: this run has collapsed (spread of the projections "
             f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
             "set heads.batch_norm=true, raise train.decay or lower train.learning_rate"

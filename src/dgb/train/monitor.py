@@ -12,7 +12,7 @@ from torch import Tensor
 from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
-from dgb.terminal import say
+from dgb.terminal import log
 
 METRICS = "metrics.jsonl"
 
@@ -61,7 +61,7 @@ def measured_rank(z: NDArray[Any]) -> float:
     """Return the effective rank of embeddings, and warn where nodes can hardly be told apart."""
     rank = effective_rank(torch.from_numpy(z))
     if rank < LEAST_RANK and len(z) > FEWEST:
-        say(
+        log(
             f"warning: the embeddings have effective rank {rank:.1f}: they hardly tell nodes "
             "apart; `dgb data check` tells columns that say nothing"
         )

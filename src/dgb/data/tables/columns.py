@@ -28,7 +28,7 @@ def find_columns(table: Table, asked: str, key: str) -> list[str]:
     return [found for name in names if (found := find_column(table, name, (), key))]
 
 
-def tell(table: Table, rows: Array, words: Sequence[str]) -> str:
+def describe_rows(table: Table, rows: Array, words: Sequence[str]) -> str:
     """Name the first five of the wrong rows, with a word on each, and count the others."""
     places = table.places([int(row) for row in rows[:_TOLD]])
     told = "; ".join(f"{place}: {word}" for place, word in zip(places, words, strict=False))
@@ -36,11 +36,12 @@ def tell(table: Table, rows: Array, words: Sequence[str]) -> str:
     return f"{told}; and {more:,} more" if more > 0 else told
 
 
-def tell_cells(table: Table, rows: Array, name: str) -> str:
+def describe_cells(table: Table, rows: Array, name: str) -> str:
     """Name the first five wrong cells of a column, with what they hold."""
     cells = table.content.column(name)
     held = [cells[int(row)].as_py() for row in rows[:_TOLD]]
-    return tell(table, rows, [f"{name} is {'empty' if c is None else repr(c)}" for c in held])
+    words = [f"{name} is {'empty' if cell is None else repr(cell)}" for cell in held]
+    return describe_rows(table, rows, words)
 
 
 def text_cells(table: Table, name: str, advice: str) -> Cells:

@@ -7,7 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.ids import as_integers, find_positions, id_cells
-from dgb.data.tables.columns import find_column, tell, tell_cells
+from dgb.data.tables.columns import describe_cells, describe_rows, find_column
 from dgb.data.tables.edge_names import (
     Ends,
     end_columns,
@@ -93,8 +93,8 @@ def edges_between(
         words = [f"node {_unknown_end(edges, ends, int(row))!r}" for row in rows[:5]]
         raise DGBError(
             f"edges to nodes without a row, {len(rows):,} in all: "
-            f"{tell(edges.table, rows, words)}; add rows for these nodes, or leave such edges "
-            "out with --set data.unknown=drop"
+            f"{describe_rows(edges.table, rows, words)}; add rows for these nodes, or leave such "
+            "edges out with --set data.unknown=drop"
         )
     notes.append(f"{edges.table.source}: edges to nodes without a row, left out: {len(rows):,}")
     return ends[:, is_known], edges.weight[is_known]
@@ -134,6 +134,6 @@ def _weights(table: Table, name: str | None) -> Array:
     if len(rows):
         raise DGBError(
             f"weights that are not finite numbers of at least 0, {len(rows):,} in all: "
-            f"{tell_cells(table, rows, name)}; mend them"
+            f"{describe_cells(table, rows, name)}; mend them"
         )
     return weight

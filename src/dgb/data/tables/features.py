@@ -17,7 +17,7 @@ from dgb.data.tables.column_kinds import (
     learn_column,
     read_vectors,
 )
-from dgb.data.tables.columns import tell_cells, text_cells
+from dgb.data.tables.columns import describe_cells, text_cells
 from dgb.data.tables.numbers import are_dates, has_commas, read_numbers
 from dgb.data.tables.table import Table
 from dgb.errors import DGBError
@@ -93,7 +93,7 @@ def _numbers(table: Table, column: Column) -> Array:
         rows = np.arange(table.content.num_rows)
         raise DGBError(
             f"column {name!r} held {wanted} when the run was trained: "
-            f"{tell_cells(table, rows, name)}; give {wanted}"
+            f"{describe_cells(table, rows, name)}; give {wanted}"
         )
     return values
 

@@ -8,7 +8,7 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables.columns import find_column, tell_cells, text_cells
+from dgb.data.tables.columns import describe_cells, find_column, text_cells
 from dgb.data.tables.table import Cells, Table, is_text, kept_where
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -75,7 +75,7 @@ def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
     if len(rows):
         raise DGBError(
             f"cells that are no part of a split, {len(rows):,} in all: "
-            f"{tell_cells(table, rows, name)}; "
+            f"{describe_cells(table, rows, name)}; "
             f"use {', '.join(_PARTS)}, or leave the cell empty"
         )
     part = np.append(list(_PARTS.values()), -1)[found]

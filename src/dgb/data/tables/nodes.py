@@ -8,7 +8,7 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import find_positions, id_cells, repeated_rows
-from dgb.data.tables.columns import find_column, find_columns, tell
+from dgb.data.tables.columns import describe_rows, find_column, find_columns
 from dgb.data.tables.labels import LabelColumns, find_labels, read_labels, read_split
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
@@ -84,7 +84,7 @@ def unique_ids(table: Table, name: str) -> Cells:
     if len(rows):
         words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
         raise DGBError(
-            f"rows that repeat an id, {len(rows):,} in all: {tell(table, rows, words)}; "
+            f"rows that repeat an id, {len(rows):,} in all: {describe_rows(table, rows, words)}; "
             "keep one of each, or name another column of ids with --id COLUMN"
         )
     return ids
@@ -130,7 +130,7 @@ def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -
         words = [f"node {str(cells[int(row)].as_py())!r}" for row in rows[:5]]
         raise DGBError(
             f"labels for nodes that the graph does not have, {len(rows):,} in all: "
-            f"{tell(table, rows, words)}; remove these rows, or add the nodes"
+            f"{describe_rows(table, rows, words)}; remove these rows, or add the nodes"
         )
     table = without(table, [id_name])
     columns = find_labels(table, reading)

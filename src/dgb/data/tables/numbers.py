@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.tables.columns import tell_cells
+from dgb.data.tables.columns import describe_cells
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text, kept_where
 from dgb.errors import DGBError
 
@@ -27,7 +27,7 @@ def read_numbers(table: Table, name: str) -> Array | None:
     if len(rows):
         raise DGBError(
             f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
-            f"{tell_cells(table, rows, name)}; fill them in, or leave the column out with "
+            f"{describe_cells(table, rows, name)}; fill them in, or leave the column out with "
             f"--drop {name}"
         )
     return values

@@ -11,7 +11,7 @@ from dgb.data.checked import check_split, checked_labels
 from dgb.data.formats.arrays import count_nodes, relation_matrix
 from dgb.data.formats.node_matrix import node_matrix, read_npy
 from dgb.data.graph import Features, Split
-from dgb.data.tables.columns import tell_cells
+from dgb.data.tables.columns import describe_cells
 from dgb.data.tables.table import Table, read_table
 from dgb.data.typed.graph import (
     UNNAMED,
@@ -195,6 +195,6 @@ def _positions(table: Table, name: str) -> Array:
     if len(rows):
         raise DGBError(
             f"cells that are no positions 0, 1, 2 …, {len(rows):,} in all: "
-            f"{tell_cells(table, rows, name)}; mend them"
+            f"{describe_cells(table, rows, name)}; mend them"
         )
     return np.asarray(cells.cast(pa.int64()).to_numpy())
