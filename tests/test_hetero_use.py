@@ -209,7 +209,7 @@ def test_runs_of_one_type_and_of_several_are_told_apart(
     assert main(["embed", str(run), str(folder), *out]) == 2
     assert "holds no model of such a graph" in capsys.readouterr().err
     assert main(["embed", str(runs["hetero"]), str(graph), *out]) == 2
-    assert "no heterogeneous graph" in capsys.readouterr().err
+    assert "not a heterogeneous graph" in capsys.readouterr().err
     wish = ["--set", "data.target=author"]
     assert main(["embed", str(runs["hetero"]), str(folder), *wish, *out]) == 2
     assert "trained already" in capsys.readouterr().err

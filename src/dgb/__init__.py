@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from dgb.data.graph import Graph as Graph
     from dgb.data.graph import make_graph as make_graph
     from dgb.data.load import load_graph as load_graph
+    from dgb.data.load import load_hetero as load_hetero
     from dgb.data.typed.graph import HeteroGraph as HeteroGraph
-    from dgb.data.typed.load import load_hetero as load_hetero
     from dgb.data.typed.pyg import from_hetero_data as from_hetero_data
     from dgb.data.typed.pyg import to_hetero_data as to_hetero_data
     from dgb.errors import DGBError as DGBError
@@ -37,7 +37,7 @@ _HOMES = {
     "from_hetero_data": "dgb.data.typed.pyg",
     "linear_probe": "dgb.evaluate.probe",
     "load_graph": "dgb.data.load",
-    "load_hetero": "dgb.data.typed.load",
+    "load_hetero": "dgb.data.load",
     "load_recipe": "dgb.cookbook",
     "make_graph": "dgb.data.graph",
     "make_inputs": "dgb.views.inputs",

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from dgb.data import load_graph, make_graph
 from dgb.data.formats.npz import write_npz
-from dgb.data.load import fetch_dataset, list_datasets
 from dgb.data.look.counts import check_graph
+from dgb.data.public.datasets import fetch_dataset, list_datasets
 from dgb.data.public.download import file_sha256
 from dgb.data.public.sources import find_source, known_sources
 from dgb.errors import DGBError
@@ -123,7 +123,8 @@ def test_check_counts_by_hand() -> None:
 
 def test_listing_imports_nothing_heavy() -> None:
     code = (
-        "import sys, dgb.data.load as load; load.list_datasets(); "
+        "import sys, dgb.data.load; from dgb.data.public.datasets import list_datasets; "
+        "list_datasets(); "
         "print(sorted({'torch', 'torch_geometric', 'pyarrow', 'sklearn'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

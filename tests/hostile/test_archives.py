@@ -17,9 +17,9 @@ from pyarrow import parquet
 from torch_geometric.data import Data as PygData
 
 from dgb import load_graph, load_hetero
+from dgb.data.public.datasets import read_ogbn_arxiv, read_wikics
 from dgb.data.public.fetch import read_member
 from dgb.data.public.imdb import read_imdb
-from dgb.data.public.readers import read_ogbn_arxiv, read_wikics
 from dgb.data.public.unpickle import read_pickle
 from dgb.data.tables.table import read_table
 from dgb.errors import DGBError

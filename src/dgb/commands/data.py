@@ -10,12 +10,12 @@ from dgb.commands.options import data_of, data_options
 from dgb.cookbook import load_recipe, recipe_names, setting_lines, split_override
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
-from dgb.data.load import fetch_dataset, list_datasets
+from dgb.data.load import read_graph
 from dgb.data.look.counts import check_graph
 from dgb.data.look.trouble import trouble
+from dgb.data.public.datasets import fetch_dataset, list_datasets
 from dgb.data.public.sources import cache_folder
-from dgb.data.reading import read_graph, read_hetero
-from dgb.data.typed.load import is_hetero
+from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.settings import make_section
 from dgb.terminal import output
@@ -42,9 +42,10 @@ def data(options: Namespace) -> None:
 
 
 def _checked(recipe: Recipe, options: dict[str, Any]) -> list[str]:
-    if is_hetero(recipe.data.graph):
-        return check_hetero_lines(read_hetero(recipe.data, **options), recipe.hetero)
-    return check_lines(read_graph(recipe.data, **options))
+    graph = read_graph(recipe.data, **options)
+    if isinstance(graph, HeteroGraph):
+        return check_hetero_lines(graph, recipe.hetero)
+    return check_lines(graph)
 
 
 def _make(options: Namespace) -> None:

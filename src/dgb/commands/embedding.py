@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dgb.commands.options import check_out, data_of, graph_of, hetero_of
 from dgb.cookbook import load_recipe, split_override
 from dgb.data.align import refuse_own_scales
-from dgb.data.typed.load import is_hetero
+from dgb.data.load import is_hetero
 from dgb.errors import DGBError
 from dgb.files.lock import locked
 from dgb.recipe import Recipe

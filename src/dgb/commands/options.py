@@ -8,11 +8,9 @@ from typing import Any
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
-from dgb.data.load import is_path
+from dgb.data.load import is_hetero, is_path, read_graph
 from dgb.data.public.sources import dataset_name
-from dgb.data.reading import read_graph, read_hetero
 from dgb.data.typed.graph import HeteroGraph
-from dgb.data.typed.load import is_hetero
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.recipe import Data, Recipe
@@ -49,23 +47,24 @@ def graph_of(data: Data, options: Namespace, encoding: Encoding | None = None) -
             f"{data.graph} has several types of nodes, and this is for graphs of one; `dgb train`, "
             "`dgb evaluate` and `dgb embed` take such a graph"
         )
-    graph = read_graph(data, **data_options(options), encoding=encoding)
-    for note in graph.notes:
-        log(f"note: {note}")
+    graph = any_graph_of(data, options, encoding=encoding)
+    assert isinstance(graph, Graph), "others are refused above"
     return graph
 
 
-def hetero_of(data: Data, options: Namespace, schema: Schema | None = None) -> HeteroGraph:
+def hetero_of(data: Data, options: Namespace, schema: Schema) -> HeteroGraph:
     """Return the graph of several node types that a recipe describes, as `graph_of` does."""
-    graph = read_hetero(data, **data_options(options), schema=schema)
-    for note in graph.notes:
-        log(f"note: {note}")
+    graph = any_graph_of(data, options, schema=schema)
+    assert isinstance(graph, HeteroGraph), "with a schema, others are refused"
     return graph
 
 
-def any_graph_of(data: Data, options: Namespace) -> Graph | HeteroGraph:
-    """Return the graph that a recipe describes, of one node type or of several."""
-    return hetero_of(data, options) if is_hetero(data.graph) else graph_of(data, options)
+def any_graph_of(data: Data, options: Namespace, **run: Any) -> Graph | HeteroGraph:
+    """Return the graph that a recipe describes; `run` is the encoding or schema of a run."""
+    graph = read_graph(data, **data_options(options), **run)
+    for note in graph.notes:
+        log(f"note: {note}")
+    return graph
 
 
 def data_options(options: Namespace) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from dgb.commands.hetero import evaluate_hetero, tell_paths
 from dgb.commands.options import any_graph_of, check_counts, describe, recipe_of
 from dgb.cookbook import recipe_hash
 from dgb.data.graph import Graph
+from dgb.data.load import is_hetero
 from dgb.data.typed.graph import HeteroGraph
-from dgb.data.typed.load import is_hetero
 from dgb.errors import DGBError
 from dgb.files.atomic import UNWRITABLE
 from dgb.files.lock import locked

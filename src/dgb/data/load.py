@@ -1,22 +1,28 @@
-"""A name or a path becomes a Graph."""
+"""A name or a path becomes a graph, of one node type or of several."""
 
 import os
 from dataclasses import replace
-from importlib import resources
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.formats.npz import read_npz
+from dgb.data.files import read_path, refuse_missing
 from dgb.data.graph import Graph
-from dgb.data.public.fetch import fetch, find_local, has_cached_files
-from dgb.data.public.sources import Source, dataset_name, find_source, known_sources, local_folders
+from dgb.data.public.datasets import PathLike, read_dataset
+from dgb.data.public.fetch import fetch
+from dgb.data.public.imdb import read_imdb
+from dgb.data.public.sources import dataset_name, find_source
+from dgb.data.typed.align import align_hetero
+from dgb.data.typed.folder import is_hetero_folder, read_hetero_folder
+from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.heco import is_heco, read_heco
+from dgb.data.typed.schema import Schema
+from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
-
-PathLike = str | os.PathLike[str]
 
 
 def load_graph(
@@ -32,31 +38,68 @@ def load_graph(
     `reading` are keys of a recipe's data section (`nodes`, `labels`, `id`, `label`, `drop` …);
     `encoding` is that of a run, whose columns the features are then given.
     """
-    given = {key: os.fspath(v) if isinstance(v, os.PathLike) else v for key, v in reading.items()}
-    chosen = make_section(Data, "data", given | {"graph": os.fspath(name_or_path)})
-    _refuse_hetero(chosen)
-    if is_path(chosen.graph):
-        from dgb.data.files import read_path
-
-        return read_path(Path(name_or_path).expanduser(), chosen, encoding)
-    source = find_source(chosen.graph)
-    if chosen.nodes or chosen.labels:
-        raise DGBError(
-            f"{source.name} has its own nodes and labels; data.nodes and data.labels go with a "
-            "file of edges"
-        )
-    return align(_load_known(source, data_folder, offline), encoding)
+    data = _data_section(name_or_path, reading)
+    if is_hetero(data.graph):
+        raise DGBError(f"{data.graph} has several types of nodes; load it with dgb.load_hetero")
+    return _read_one_type(data, data_folder, offline, encoding)
 
 
-def _refuse_hetero(reading: Data) -> None:
-    from dgb.data.typed.load import is_hetero
+def load_hetero(
+    name_or_path: PathLike,
+    *,
+    data_folder: PathLike | None = None,
+    offline: bool = False,
+    schema: Schema | None = None,
+    **reading: Any,
+) -> HeteroGraph:
+    """Load a public heterogeneous graph by name, or one from a folder or a file of HeteroData.
 
-    if is_hetero(reading.graph):
-        raise DGBError(f"{reading.graph} has several types of nodes; load it with dgb.load_hetero")
-    if reading.target:
-        raise DGBError(
-            f"{reading.graph} has nodes of one type; data.target goes with a heterogeneous graph"
-        )
+    `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …);
+    `schema` is that of a run, whose types, columns and relations the graph is then given.
+    """
+    data = _data_section(name_or_path, reading)
+    if not is_hetero(data.graph):
+        raise _not_hetero(data.graph)
+    return _read_several_types(data, data_folder, offline, schema)
+
+
+def read_graph(
+    data: Data,
+    *,
+    data_folder: PathLike | None = None,
+    offline: bool = False,
+    encoding: Encoding | None = None,
+    schema: Schema | None = None,
+) -> Graph | HeteroGraph:
+    """Read the graph of a recipe's data section, whichever kind it is.
+
+    `encoding` and `schema` are those of a run on a graph of one node type, or of several.
+    """
+    if is_hetero(data.graph):
+        return _read_several_types(data, data_folder, offline, schema)
+    if schema is not None:
+        raise _not_hetero(data.graph)
+    return _read_one_type(data, data_folder, offline, encoding)
+
+
+def is_hetero(name_or_path: PathLike) -> bool:
+    """Tell whether a name, file or folder is of a graph with several types of nodes."""
+    given = os.fspath(name_or_path)
+    if not is_path(given):
+        return find_source(given).is_hetero
+    path = Path(given).expanduser()
+    if path.suffix.lower() == ".pt" and path.is_file():
+        state = path.stat()
+        return _holds_hetero_data(path, (state.st_ino, state.st_size, state.st_mtime_ns))
+    return is_hetero_folder(path) or is_heco(path)
+
+
+@lru_cache(maxsize=8)
+def _holds_hetero_data(path: Path, _state: tuple[int, ...]) -> bool:
+    # A command asks several times, and each answer would open the archive again.
+    from dgb.data.formats.pyg import holds_hetero_data
+
+    return holds_hetero_data(path)
 
 
 def is_path(graph: str) -> bool:
@@ -67,76 +110,63 @@ def is_path(graph: str) -> bool:
     return bool(Path(graph).suffix) or (dataset_name(graph) is None and Path(graph).exists())
 
 
-def _load_known(source: Source, data_folder: PathLike | None, offline: bool) -> Graph:
-    if source.form == "bundled":
-        return _read_bundled(source)
-    own = _find_own_form(source, data_folder)
-    if own is not None and find_local(source, data_folder) is None:
-        return _in_published_form(source, replace(read_npz(own), name=source.name))
-    return _read(source, fetch(source, data_folder=data_folder, offline=offline))
+def _data_section(name_or_path: PathLike, reading: dict[str, Any]) -> Data:
+    given = (reading | {"graph": name_or_path}).items()
+    plain = {k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in given}
+    return make_section(Data, "data", plain)
 
 
-def fetch_dataset(
-    name: str, *, data_folder: PathLike | None = None, offline: bool = False
-) -> Path | None:
-    """Fetch a public graph's files and return their folder; None for what is bundled."""
-    source = find_source(name)
-    if source.form == "bundled":
-        return None
-    own = _find_own_form(source, data_folder)
-    return own.parent if own else fetch(source, data_folder=data_folder, offline=offline)
+def _not_hetero(graph: str) -> DGBError:
+    if is_path(graph):
+        refuse_missing(Path(graph).expanduser())
+    return DGBError(
+        f"{graph} is not a heterogeneous graph; give a folder with nodes/TYPE.csv and "
+        "edges/SOURCE-TARGET.csv, one of HeCo's, a .pt file of a HeteroData, or imdb"
+    )
 
 
-def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
-    """List the public graphs: name, description, counts, citation, and whether they are at hand."""
-    counts = ("nodes", "edges", "features", "classes")
-    return [
-        {"name": source.name, "description": source.description}
-        | {count: getattr(source, count) for count in counts}
-        | {"citation": source.citation, "state": _state(source, data_folder)}
-        for source in known_sources().values()
-    ]
+def _read_one_type(
+    data: Data, data_folder: PathLike | None, offline: bool, encoding: Encoding | None
+) -> Graph:
+    if data.target:
+        raise DGBError(
+            f"{data.graph} has nodes of one type; data.target goes with a heterogeneous graph"
+        )
+    if is_path(data.graph):
+        return read_path(Path(data.graph).expanduser(), data, encoding)
+    source = find_source(data.graph)
+    if data.nodes or data.labels:
+        raise DGBError(
+            f"{source.name} has its own nodes and labels; data.nodes and data.labels go with a "
+            "file of edges"
+        )
+    return align(read_dataset(source, data_folder, offline), encoding)
 
 
-def _state(source: Source, data_folder: PathLike | None) -> str:
-    if source.form == "bundled":
-        return "bundled"
-    if find_local(source, data_folder) or _find_own_form(source, data_folder):
-        return "local"
-    return "cached" if has_cached_files(source) else "not fetched"
+def _read_several_types(
+    data: Data, data_folder: PathLike | None, offline: bool, schema: Schema | None
+) -> HeteroGraph:
+    if data.nodes or data.labels:
+        raise DGBError(
+            f"{data.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
+            "out, which go with a file of edges"
+        )
+    if schema is not None:
+        data = replace(data, target=schema.target)
+    if is_path(data.graph):
+        graph = _read_typed_path(Path(data.graph).expanduser(), data, schema)
+    else:
+        source = find_source(data.graph)
+        folder = fetch(source, data_folder=data_folder, offline=offline)
+        graph = with_target(read_imdb(source.name, folder), data.target)
+    return graph if schema is None else align_hetero(graph, schema)
 
 
-def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
-    if source.is_hetero:  # our own files hold nodes of one type
-        return None
-    name = f"{source.name.replace('-', '_')}.npz"
-    paths = (folder / name for folder in local_folders(data_folder))
-    return next((path for path in paths if path.is_file()), None)
+def _read_typed_path(path: Path, data: Data, schema: Schema | None) -> HeteroGraph:
+    if is_hetero_folder(path):
+        return read_hetero_folder(path, data, schema.encodings() if schema else None)
+    if path.is_dir():
+        return read_heco(path, data.target)
+    from dgb.data.typed.pyg import read_hetero_data
 
-
-def _read_bundled(source: Source) -> Graph:
-    with resources.as_file(resources.files("dgb.data").joinpath(f"{source.name}.npz")) as path:
-        return read_npz(path)
-
-
-def _read(source: Source, folder: Path) -> Graph:
-    from dgb.data.public.planetoid import read_planetoid
-    from dgb.data.public.readers import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
-
-    file = folder / next(iter(source.files))
-    match source.form:
-        case "planetoid":
-            return read_planetoid(source.name, folder)
-        case "gnn-benchmark":
-            return read_gnn_benchmark(source.name, file)
-        case "wikics":
-            return read_wikics(source.name, file)
-        case _:
-            return read_ogbn_arxiv(source.name, file)
-
-
-def _in_published_form(source: Source, graph: Graph) -> Graph:
-    # The same name must mean the same graph, wherever its file came from.
-    from dgb.data.public.readers import with_binary_features
-
-    return with_binary_features(graph) if source.form == "gnn-benchmark" else graph
+    return read_hetero_data(path, data.target)

@@ -10,7 +10,7 @@ from typing import Any
 from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
-from dgb.data.reading import read_graph
+from dgb.data.load import read_graph
 from dgb.data.typed.graph import HeteroGraph
 from dgb.files.jsonl import append_line
 from dgb.measure.measurement import Measurement
@@ -33,7 +33,9 @@ def load(data: str | Data, place: Place) -> Graph:
 
 @lru_cache(maxsize=3)
 def _load(data: Data, data_folder: str | None, offline: bool) -> Graph:
-    return read_graph(data, data_folder=data_folder, offline=offline)
+    graph = read_graph(data, data_folder=data_folder, offline=offline)
+    assert isinstance(graph, Graph), "the verbs refuse graphs of several types"
+    return graph
 
 
 def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:

@@ -5,10 +5,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from dgb.cookbook import load_recipe
+from dgb.data.load import is_hetero, load_hetero
 from dgb.data.public.fetch import find_local, has_cached_files
 from dgb.data.public.sources import dataset_name, known_sources, local_folders
 from dgb.data.typed.graph import HeteroGraph
-from dgb.data.typed.load import is_hetero, load_hetero
 from dgb.errors import DGBError
 from dgb.measure.measurement import Measurement
 from dgb.measure.place import Place

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from dgb.cli import main
 from dgb.data import load_graph
+from dgb.data.load import is_hetero, load_hetero
 from dgb.data.look.trouble import check_hetero, hetero_trouble
 from dgb.data.typed.graph import make_hetero_graph, make_node_type, make_relation
-from dgb.data.typed.load import is_hetero, load_hetero
 from dgb.errors import DGBError
 
 from .test_folder import CAST, FILES, write
@@ -71,7 +71,7 @@ def test_each_of_two_loaders_says_whose_graph_it_is(tmp_path: Path) -> None:
     assert load_graph(homo).num_nodes == 3
     with pytest.raises(DGBError, match=r"several types of nodes.*load_hetero"):
         load_graph(hetero)
-    with pytest.raises(DGBError, match=r"no heterogeneous graph.*edges/SOURCE-TARGET"):
+    with pytest.raises(DGBError, match=r"not a heterogeneous graph.*edges/SOURCE-TARGET"):
         load_hetero(homo)
     with pytest.raises(DGBError, match=r"one type; data\.target"):
         load_graph(homo, target="movie")

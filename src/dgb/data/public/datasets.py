@@ -1,23 +1,86 @@
-"""Readers of the public graphs beside Planetoid's: gnn-benchmark's npz, WikiCS and ogbn-arxiv."""
+"""The public graphs: which there are, their files, and the readers of what is not Planetoid's."""
 
 import gzip
 import json
+import os
 import zipfile
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from importlib import resources
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
+from dgb.data.formats.npz import read_npz
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.data.public.fetch import fetch, find_local, has_cached_files
+from dgb.data.public.planetoid import read_planetoid
+from dgb.data.public.sources import Source, find_source, known_sources, local_folders
 from dgb.errors import refusing
 from dgb.files.packed import read_whole, unpack
 
+PathLike = str | os.PathLike[str]
 _CSR_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
+    """List the public graphs: name, description, counts, citation, and whether they are there."""
+    counts = ("nodes", "edges", "features", "classes")
+    return [
+        {"name": source.name, "description": source.description}
+        | {count: getattr(source, count) for count in counts}
+        | {"citation": source.citation, "state": _state(source, data_folder)}
+        for source in known_sources().values()
+    ]
+
+
+def fetch_dataset(
+    name: str, *, data_folder: PathLike | None = None, offline: bool = False
+) -> Path | None:
+    """Fetch a public graph's files and return their folder; None for what is bundled."""
+    source = find_source(name)
+    if source.form == "bundled":
+        return None
+    own = _find_own_form(source, data_folder)
+    return own.parent if own else fetch(source, data_folder=data_folder, offline=offline)
+
+
+def read_dataset(source: Source, data_folder: PathLike | None, offline: bool) -> Graph:
+    """Read a public graph of one node type, fetching its files where needed."""
+    if source.form == "bundled":
+        with resources.as_file(resources.files("dgb.data") / f"{source.name}.npz") as path:
+            return read_npz(path)
+    own = _find_own_form(source, data_folder)
+    if own is not None and find_local(source, data_folder) is None:
+        graph = replace(read_npz(own), name=source.name)
+        # The same name must mean the same graph, wherever its file came from.
+        return with_binary_features(graph) if source.form == "gnn-benchmark" else graph
+    folder = fetch(source, data_folder=data_folder, offline=offline)
+    if source.form == "planetoid":
+        return read_planetoid(source.name, folder)
+    read = _READERS[source.form]
+    return read(source.name, folder / next(iter(source.files)))
+
+
+def _state(source: Source, data_folder: PathLike | None) -> str:
+    if source.form == "bundled":
+        return "bundled"
+    if find_local(source, data_folder) or _find_own_form(source, data_folder):
+        return "local"
+    return "cached" if has_cached_files(source) else "not fetched"
+
+
+def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
+    if source.is_hetero:  # our own files hold nodes of one type
+        return None
+    name = f"{source.name.replace('-', '_')}.npz"
+    paths = (folder / name for folder in local_folders(data_folder))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_gnn_benchmark(name: str, path: Path) -> Graph:
@@ -82,3 +145,10 @@ def _nodes(mask: list[bool]) -> Array:
 
 def _published(path: Path) -> AbstractContextManager[None]:
     return refusing(path, "not the published file", "remove it and fetch it again")
+
+
+_READERS = {
+    "gnn-benchmark": read_gnn_benchmark,
+    "wikics": read_wikics,
+    "ogb": read_ogbn_arxiv,
+}
