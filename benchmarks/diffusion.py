@@ -20,7 +20,7 @@ from dgb.arrays import Array
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
-from dgb.recipe import Diffusion
+from dgb.recipe import DiffusionRecipe
 from dgb.views.operators import make_diff, row_normalise
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 from pyg_diffusion import Apply
@@ -30,9 +30,9 @@ SECONDS, LONG_SECONDS = 300.0, 3600.0  # after which a contender is stopped
 GENERATED = "blocks-1e5"
 BLOCKS = Blocks(nodes=100_000, edges=1_000_000, features=128)
 OURS = {
-    "ours to 1e-3": Diffusion(alpha=ALPHA, error=1e-3),
-    "ours to 1e-6": Diffusion(alpha=ALPHA, error=1e-6),
-    "ours, top-128": Diffusion(alpha=ALPHA, top_k=128),
+    "ours to 1e-3": DiffusionRecipe(alpha=ALPHA, error=1e-3),
+    "ours to 1e-6": DiffusionRecipe(alpha=ALPHA, error=1e-6),
+    "ours, top-128": DiffusionRecipe(alpha=ALPHA, top_k=128),
 }
 # Every other contender, and which of ours makes what it makes.
 AGAINST = {
@@ -67,7 +67,7 @@ def write_reference(graph: Graph, path: Path) -> float:
     It bounds the error as well, by that share of ‖X‖: ‖(I − (1 − α) T)⁻¹‖ is at most 1 / α.
     """
     x = torch.from_numpy(_features(graph)).double()
-    diff = make_diff(graph.adjacency, Diffusion(alpha=ALPHA, error=1e-10), torch.float64)
+    diff = make_diff(graph.adjacency, DiffusionRecipe(alpha=ALPHA, error=1e-10), torch.float64)
     z = diff.multiply(x)
     t = diff.transition  # type: ignore[union-attr]
     rest = z - (1 - ALPHA) * t.multiply(z) - ALPHA * x

@@ -1,15 +1,18 @@
 """Every recipe loads; every wrong key or value is one line that names it."""
 
-from dataclasses import fields
+from dataclasses import asdict, field, fields, make_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dgb.cookbook import load_recipe, recipe_hash, recipe_names, to_toml
+from dgb import cookbook
+from dgb.cookbook import load_recipe, recipe_from, recipe_hash, recipe_names, to_toml
 from dgb.errors import DGBError
 from dgb.model import layers
-from dgb.recipe import ACTIVATIONS, Embed, Recipe
+from dgb.recipe import ACTIVATIONS, Embed, EncoderRecipe, Heads, Recipe, Train
 from dgb.run.trained import check_recipe
+from dgb.settings import setting
 from dgb.views.view import parse_view
 
 
@@ -110,14 +113,99 @@ def test_the_hash_follows_what_changes_results() -> None:
     assert recipe_hash(load_recipe("cora", ["train.decay=0.81"])) != base
 
 
+# As results were committed with: a recipe that is changed, or a key that is added without `before`,
+# would orphan them.
+HASHES = {
+    "paper": "f78089aed28f",
+    "paper-cora": "6bd5ff47812f",
+    "paper-citeseer": "1907c18e384e",
+    "paper-pubmed": "406c3270f3a5",
+    "cora-plus": "d792d3bd1eda",
+    "citeseer-plus": "67a429adc0b3",
+    "pubmed-plus": "a593f7fd922d",
+    "hetero": "19dbae0995e0",
+    "relations": "fe1835639933",
+    "large": "0ebaa7eb8b51",
+}
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_recipes_with_committed_results_keep_their_hash(name: str) -> None:
+    assert recipe_hash(load_recipe(name)) == HASHES[name]
+
+
+def with_key(recipe: Recipe, section: str, key: str, spec: Any, value: Any) -> Recipe:
+    """Return the recipe as if one of its sections had another key."""
+    own = getattr(recipe, section)
+    kind = make_dataclass("More", [(key, type(value), spec)], bases=(type(own),), frozen=True)
+    return replace(recipe, **{section: kind(**asdict(own), **{key: value})})
+
+
+def test_a_new_key_orphans_no_result_and_a_changed_default_matches_none() -> None:
+    recipe = load_recipe("paper-cora")
+    spec = setting(0.5, "added later", before=0.0)
+    assert recipe_hash(with_key(recipe, "train", "novel", spec, 0.0)) == recipe_hash(recipe)
+    as_default = recipe_hash(with_key(recipe, "train", "novel", spec, 0.5))
+    assert as_default != recipe_hash(recipe), "the default is not what was before"
+    # Another default later: neither is taken for the other, and the old lines keep their hash.
+    spec = setting(0.7, "added later", before=0.0)
+    assert recipe_hash(with_key(recipe, "train", "novel", spec, 0.7)) not in (
+        as_default,
+        recipe_hash(recipe),
+    )
+    assert recipe_hash(with_key(recipe, "train", "novel", spec, 0.0)) == recipe_hash(recipe)
+    forgotten = setting(0.5, "added without a word on what was before")
+    assert recipe_hash(with_key(recipe, "train", "novel", forgotten, 0.5)) != recipe_hash(recipe)
+
+
+@pytest.mark.parametrize("section", [f.name for f in fields(Recipe)])
+def test_another_value_of_any_key_is_another_hash(section: str) -> None:
+    recipe = load_recipe("paper-cora")
+    for spec in fields(getattr(recipe, section)):
+        changed = replace(getattr(recipe, section), **{spec.name: "another"})
+        is_same = recipe_hash(replace(recipe, **{section: changed})) == recipe_hash(recipe)
+        assert is_same is not spec.metadata["is_hashed"], spec.name
+
+
+@pytest.mark.parametrize("name", [name for name in HASHES if name.startswith("paper")])
+def test_no_default_reaches_a_recipe_of_the_paper(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = load_recipe(name)
+    others = {
+        "encoder": EncoderRecipe(width=7, layers=3, activation="elu"),
+        "heads": Heads("none", 8, 8, "relu", False),
+        "train": Train(epochs=3, decay=0.1, patience=5, bf16=True),
+        "embed": Embed("diff", 0.3, True),
+    }
+    defaults = [(name, type(of), field(default=of)) for name, of in others.items()]
+    other = make_dataclass("Other", defaults, bases=(Recipe,), frozen=True)
+    monkeypatch.setattr(cookbook, "Recipe", other)
+    assert load_recipe("default").encoder.width == 7
+    assert recipe_hash(load_recipe(name)) == recipe_hash(before)
+
+
+def test_default_has_one_meaning() -> None:
+    assert load_recipe("default") == load_recipe() == Recipe() == recipe_from({})
+    assert recipe_hash(Recipe()) == recipe_hash(load_recipe("paper")), "until a default is better"
+
+
+def test_a_recipe_on_top_of_nothing_names_every_key(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = to_toml(load_recipe("cora"))
+    file.write_text(text.replace("decay = 0.82\n", "", 1))
+    with pytest.raises(DGBError, match=r"leaves out train\.decay; write these keys out"):
+        load_recipe(file)
+
+
 def test_every_activation_of_the_recipe_exists() -> None:
     assert set(ACTIVATIONS) == set(layers.ACTIVATIONS)
 
 
 def test_every_setting_is_documented() -> None:
     for section in fields(Recipe):
-        for setting in fields(type(getattr(Recipe(), section.name))):
-            assert setting.metadata["doc"], f"{section.name}.{setting.name}"
+        for spec in fields(type(getattr(Recipe(), section.name))):
+            assert spec.metadata["doc"], f"{section.name}.{spec.name}"
 
 
 @pytest.mark.parametrize(

@@ -11,37 +11,36 @@ from pathlib import Path
 from typing import Any
 
 from dgb.errors import DGBError, refusing
-from dgb.recipe import ALL_TYPES, Data, Hetero, Recipe
-from dgb.settings import make_section, unknown_name
-from dgb.terminal import readable
+from dgb.recipe import ALL_TYPES, Recipe
+from dgb.settings import ALWAYS, hashed_values, make_section, plain_values, unknown_name
+from dgb.terminal import readable, some
 
-# What does not change the result of a run, only picks one of its repetitions, or says which graph
-# is read and how: the graph has a hash of its own.
-NOT_IN_HASH = {
-    "train": ("seed", "device", "threads", "checkpoint_every", "columns", "keep", "memory_gb"),
-    "data": tuple(f.name for f in fields(Data) if f.name not in ("normalise", "structure")),
-}
-# Settings that came later, and what they were before: results of then keep their hash.
-_TYPED = {"way_drop_rate": 0.0, "types": ""}
-LATER: dict[str, dict[str, Any]] = {
-    "data": {"structure": "walk"},
-    "train": {"bf16": False},
-    "view1": _TYPED,
-    "view2": _TYPED,
-    "hetero": asdict(Hetero()) | {"embeds_all": False},
-}
+DEFAULT = "default"  # Recipe() itself: there is no file of this name
+NOTHING = "nothing"  # as `base`: every key is written out, so that no later default reaches it
 
 
 def recipe_names() -> list[str]:
     """Return the names of the recipes that come with the package."""
     folder = resources.files("dgb") / "recipes"
-    return sorted(
-        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
-    )
+    files = [f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")]
+    return sorted([DEFAULT, *files])
 
 
-def load_recipe(source: str | Path | Recipe = "default", overrides: Iterable[str] = ()) -> Recipe:
-    """Return a recipe by name or from a TOML file, with `section.key=value` overrides applied."""
+def load_recipe(source: str | Path | Recipe = DEFAULT, overrides: Iterable[str] = ()) -> Recipe:
+    """Load a recipe and change some of its settings.
+
+    Args:
+        source: The name of a recipe that comes with the package (`recipe_names()` lists them), the
+            path of a TOML file, or a recipe.
+        overrides: Settings to change, each `section.key=value`.
+
+    Returns:
+        The recipe, every setting checked; an unknown key or an impossible value raises DGBError.
+
+    Example:
+        >>> load_recipe("paper-cora", ["train.epochs=20"]).train.epochs
+        20
+    """
     values = plain(source) if isinstance(source, Recipe) else _values(str(source))
     for override in overrides:
         _override(values, override)
@@ -71,47 +70,68 @@ def with_seed(recipe: Recipe, seed: int) -> Recipe:
 
 def plain(recipe: Recipe) -> dict[str, dict[str, Any]]:
     """Return a recipe as nested dictionaries of plain values."""
-    return {
-        name: {k: list(v) if isinstance(v, tuple) else v for k, v in section.items()}
-        for name, section in asdict(recipe).items()
-    }
+    return {f.name: plain_values(getattr(recipe, f.name)) for f in fields(recipe)}
 
 
 def to_toml(recipe: Recipe) -> str:
     """Return a recipe as TOML with every key written out."""
     import tomli_w
 
-    return tomli_w.dumps(plain(recipe))
+    return tomli_w.dumps({"base": NOTHING} | plain(recipe))
 
 
 def recipe_hash(recipe: Recipe) -> str:
     """Return a short hash of all settings that change a result, seed left out."""
-    values = plain(recipe)
-    # Which type is embedded is the graph's own matter, but not that all are.
-    values["hetero"]["embeds_all"] = recipe.data.target == ALL_TYPES
-    for section, keys in NOT_IN_HASH.items():
-        values[section] = {k: v for k, v in values[section].items() if k not in keys}
-    for section, later in LATER.items():
-        for key, default in later.items():
-            if values[section][key] == default:
-                del values[section][key]
+    values = {f.name: hashed_values(getattr(recipe, f.name)) for f in fields(recipe)}
+    if recipe.data.target == ALL_TYPES:  # which type is embedded is the graph's own matter
+        values["hetero"]["embeds_all"] = True
     values = {section: keys for section, keys in values.items() if keys}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
+def as_before(recipe: Recipe) -> dict[str, dict[str, Any]]:
+    """Return, of the keys that were added later, the values that mean "as before"."""
+    return {
+        section.name: {
+            f.name: f.metadata["before"]
+            for f in fields(getattr(recipe, section.name))
+            if f.metadata["before"] is not ALWAYS
+        }
+        for section in fields(recipe)
+    }
+
+
 def _values(source: str) -> dict[str, Any]:
     """Return what a recipe file sets, on top of the recipe that its `base` names."""
+    if source == DEFAULT:
+        return {}
     own = _parse(_read(source), source)
-    base = own.pop("base", None)
-    if base is None:
-        return own
-    if base not in recipe_names() or base == source:
-        raise unknown_name(f"base of {source},", str(base), recipe_names())
-    values = _values(base)
+    base = own.pop("base", DEFAULT)
+    if base not in (known := [NOTHING, *recipe_names()]) or base == source:
+        raise unknown_name(f"base of {source},", str(base), known)
+    if base == NOTHING:
+        _refuse_left_out(own, source)
+    values = as_before(Recipe()) if base == NOTHING else _values(base)
     for section, keys in own.items():
         is_section = isinstance(keys, dict) and isinstance(values.get(section, {}), dict)
         values[section] = values.get(section, {}) | keys if is_section else keys
     return values
+
+
+def _refuse_left_out(own: Mapping[str, Any], source: str) -> None:
+    """Refuse a recipe on top of nothing that leaves a key to the defaults of today."""
+    left_out = [
+        f"{section.name}.{f.name}"
+        for section in fields(Recipe)
+        for f in fields(getattr(Recipe(), section.name))
+        if f.metadata["is_hashed"] and f.metadata["before"] is ALWAYS
+        if not (isinstance(keys := own.get(section.name, {}), dict) and f.name in keys)
+    ]
+    if left_out:
+        raise DGBError(
+            f"{source} says base = {NOTHING!r} but leaves out {some(left_out)}; write these keys "
+            "out, or leave out the base"
+        )
 
 
 def _read(source: str) -> str:
@@ -129,7 +149,7 @@ def _read(source: str) -> str:
 
 
 def _parse(text: str, source: str) -> dict[str, Any]:
-    with refusing(Path(source), "not valid TOML", "mend it; `dgb info default` lists all keys"):
+    with refusing(Path(source), "not valid TOML", "fix it; `dgb info default` lists all keys"):
         return tomllib.loads(text)
 
 

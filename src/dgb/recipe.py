@@ -1,9 +1,11 @@
 """A recipe: every choice of a run, with the paper's words and one line of documentation each.
 
-`recipes/*.toml` hold only what differs from the defaults here.
+`Recipe()` is the default recipe. A key that is added says by `before` which value means "as before
+this key existed": results that were measured without it keep their hash.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from dgb.settings import setting
 
@@ -11,6 +13,8 @@ TEXT_FORMS = ("auto", "category", "words", "drop")
 STRUCTURES = ("walk", "ppr", "degree")
 ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
+# What picks a repetition or a machine, or says which graph is read: the graph has its own hash.
+unhashed = partial(setting, is_hashed=False)
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -18,30 +22,34 @@ ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 class Data:
     """The graph, and what happens to X once, before any dropout."""
 
-    graph: str = setting("", "name, file or folder; filled in by the command that runs the recipe")
-    target: str = setting("", "node type to embed, of a heterogeneous graph; all: every type")
-    nodes: str = setting("", "file of node rows, where the graph is a file of edges")
-    labels: str = setting("", "file of ids, labels and splits, where the node rows have none")
-    id: str = setting("", "id column of nodes and labels (default: id, node_id, node or the first)")
-    label: str = setting("", "label column (default: label, class, y or target)")
-    split: str = setting("", "column of train, validation and test (default: split)")
-    weight: str = setting("", "weight column of edges (default: weight, or a third one of numbers)")
-    drop: str = setting("", "columns of nodes that are no features, separated by commas")
-    text: str = setting(
+    graph: str = unhashed("", "name, file or folder; filled in by the command that runs the recipe")
+    target: str = unhashed("", "node type to embed, of a heterogeneous graph; all: every type")
+    nodes: str = unhashed("", "file of node rows, where the graph is a file of edges")
+    labels: str = unhashed("", "file of ids, labels and splits, where the node rows have none")
+    id: str = unhashed(
+        "", "id column of nodes and labels (default: id, node_id, node or the first)"
+    )
+    label: str = unhashed("", "label column (default: label, class, y or target)")
+    split: str = unhashed("", "column of train, validation and test (default: split)")
+    weight: str = unhashed(
+        "", "weight column of edges (default: weight, or a third one of numbers)"
+    )
+    drop: str = unhashed("", "columns of nodes that are no features, separated by commas")
+    text: str = unhashed(
         "auto", "text columns: few values are categories, else words", among=TEXT_FORMS
     )
-    unknown: str = setting("refuse", "edges to nodes without a row", among=("refuse", "drop"))
+    unknown: str = unhashed("refuse", "edges to nodes without a row", among=("refuse", "drop"))
     structure: str = setting(
-        "walk", "features made where there are none", among=(*STRUCTURES, LEARNT)
+        "walk", "features made where there are none", among=(*STRUCTURES, LEARNT), before="walk"
     )
     normalise: str = setting("row", "divide a row by the sum of its sizes", among=("row", "none"))
 
 
 @dataclass(frozen=True)
-class Encoder:
+class EncoderRecipe:
     """The GCN of Eq. 1."""
 
-    width: int = setting(512, "columns of a representation", low=1, high=2**20)
+    width: int = setting(1024, "columns of a representation", low=1, high=2**20)
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
     activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
 
@@ -60,20 +68,26 @@ class Heads:
 
 
 @dataclass(frozen=True)
-class View:
+class ViewRecipe:
     """What is done to one view: node augmentations and an operator, as Table 3 names them."""
 
     augment: str = setting("nfd+adj", "any of in, nfd, nd, joined by + with one of adj, diff")
     nfd_drop_rate: float = setting(0.7, "share of the features that nfd drops", low=0, high=0.99)
     nd_drop_rate: float = setting(0.5, "share of the nodes that nd drops", low=0, high=0.99)
     way_drop_rate: float = setting(
-        0.0, "share of the nodes on the way of meta-paths that are left out", low=0, high=0.99
+        0.0,
+        "share of the nodes on the way of meta-paths that are left out",
+        low=0,
+        high=0.99,
+        before=0.0,
     )
-    types: str = setting("", "rates of single node types, such as author.way=0.3,paper.nfd=0.5")
+    types: str = setting(
+        "", "rates of single node types, such as author.way=0.3,paper.nfd=0.5", before=""
+    )
 
 
 @dataclass(frozen=True)
-class Diffusion:
+class DiffusionRecipe:
     """S of Eq. 4: `diff`."""
 
     kernel: str = setting("ppr", "Eq. 6, Eq. 5, or the list theta", among=("ppr", "heat", "theta"))
@@ -95,23 +109,33 @@ class Hetero:
         "a GCN for each meta-path and attention over them, one over their union, or one over all "
         "relations",
         among=("metapaths", "union", "relations"),
+        before="metapaths",
     )
     metapaths: str = setting(
-        "", "such as paper-author-paper,paper-subject-paper (default: all up to max_length)"
+        "",
+        "such as paper-author-paper,paper-subject-paper (default: all up to max_length)",
+        before="",
     )
-    max_length: int = setting(4, "steps of the meta-paths that are found", low=1, high=8)
+    max_length: int = setting(4, "steps of the meta-paths that are found", low=1, high=8, before=4)
     weights: str = setting(
-        "counts", "of a path: 1, or shared at every node on the way", among=("counts", "walk")
+        "counts",
+        "of a path: 1, or shared at every node on the way",
+        among=("counts", "walk"),
+        before="counts",
     )
-    attention: int = setting(64, "columns of the attention over meta-paths", low=1, high=2**20)
-    materialise: bool = setting(False, "multiply meta-paths out, where the product is small")
+    attention: int = setting(
+        64, "columns of the attention over meta-paths", low=1, high=2**20, before=64
+    )
+    materialise: bool = setting(
+        False, "multiply meta-paths out, where the product is small", before=False
+    )
 
 
 @dataclass(frozen=True)
 class Train:
     """The loop: Adam on the online network, Eq. 7 on the target network."""
 
-    epochs: int = setting(200, "epochs at most", low=0)
+    epochs: int = setting(50, "epochs at most", low=0)
     learning_rate: float = setting(1e-3, "of Adam", low=0)
     weight_decay: float = setting(0.0, "of Adam", low=0)
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
@@ -122,23 +146,25 @@ class Train:
     order: str = setting(
         "auto", "P(XW), (PX)W, or by cost", among=("auto", "transform", "propagate")
     )
-    columns: int = setting(
+    columns: int = unhashed(
         0, "columns of X that row batches propagate at a time: fewer need less memory", low=0
     )
-    keep: str = setting(
+    keep: str = unhashed(
         "auto", "where P X̃ of row batches is kept", among=("auto", "memory", "disk")
     )
-    memory_gb: float = setting(0.0, "memory that a run may take; 0 is what is free", low=0)
+    memory_gb: float = unhashed(0.0, "memory that a run may take; 0 is what is free", low=0)
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)
-    checkpoint_every: int = setting(25, "epochs between two checkpoints", low=1)
-    seed: int = setting(0, "of weights, masks and batches", low=0, high=2**63 - 1)
-    device: str = setting("auto", "where to train", among=("auto", "cpu", "cuda", "mps"))
+    checkpoint_every: int = unhashed(25, "epochs between two checkpoints", low=1)
+    seed: int = unhashed(0, "of weights, masks and batches", low=0, high=2**63 - 1)
+    device: str = unhashed("auto", "where to train", among=("auto", "cpu", "cuda", "mps"))
     bf16: bool = setting(
-        False, "dense products in bfloat16: faster on GPUs and CPUs that have it built in"
+        False,
+        "dense products in bfloat16: faster on GPUs and CPUs that have it built in",
+        before=False,
     )
-    threads: int = setting(0, "CPU threads; 0 leaves torch's choice", low=0, high=1024)
+    threads: int = unhashed(0, "CPU threads; 0 leaves torch's choice", low=0, high=1024)
 
 
 @dataclass(frozen=True)
@@ -173,11 +199,11 @@ class Recipe:
     """All settings of a run."""
 
     data: Data = field(default_factory=Data)
-    encoder: Encoder = field(default_factory=Encoder)
+    encoder: EncoderRecipe = field(default_factory=EncoderRecipe)
     heads: Heads = field(default_factory=Heads)
-    view1: View = field(default_factory=View)
-    view2: View = field(default_factory=lambda: View(augment="nd+diff"))
-    diffusion: Diffusion = field(default_factory=Diffusion)
+    view1: ViewRecipe = field(default_factory=lambda: ViewRecipe(nfd_drop_rate=0.6))
+    view2: ViewRecipe = field(default_factory=lambda: ViewRecipe(augment="nd+diff"))
+    diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     hetero: Hetero = field(default_factory=Hetero)
     train: Train = field(default_factory=Train)
     embed: Embed = field(default_factory=Embed)

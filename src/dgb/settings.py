@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from dgb.errors import DGBError
 
 Section = TypeVar("Section")
+ALWAYS = object()  # as `before`: the key was there from the beginning, its value is always hashed
 
 
 def setting(
@@ -19,9 +20,44 @@ def setting(
     among: tuple[str, ...] = (),
     low: float = -math.inf,
     high: float = math.inf,
+    before: Any = ALWAYS,
+    is_hashed: bool = True,
 ) -> Any:
-    """Declare a setting: its default, one line of documentation, and what it may be."""
-    return field(default=default, metadata={"doc": doc, "among": among, "low": low, "high": high})
+    """Declare a setting: its default, one line of documentation, and what it may be.
+
+    Args:
+        default: The value of a recipe that does not name the key.
+        doc: One line for `dgb info` and the report.
+        among: The words that it may be; numbers are from `low` to `high`.
+        low: The smallest number.
+        high: The largest number.
+        before: For a key that is added later: the value that means "as before this key existed".
+            Recorded once; it stays when the default changes, so that old results keep their hash
+            and results of a new default get another.
+        is_hashed: False where the value changes no result.
+
+    Returns:
+        A dataclass field.
+    """
+    limits = {"among": among, "low": low, "high": high}
+    metadata = {"doc": doc, "before": before, "is_hashed": is_hashed} | limits
+    return field(default=default, metadata=metadata)
+
+
+def plain_values(section: Any) -> dict[str, Any]:
+    """Return the settings of a section as TOML and JSON write them."""
+    values = {f.name: getattr(section, f.name) for f in fields(section)}
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+
+
+def hashed_values(section: Any) -> dict[str, Any]:
+    """Return what of a section tells results apart: not what means "as before this key existed"."""
+    values = plain_values(section)
+    return {
+        f.name: values[f.name]
+        for f in fields(section)
+        if f.metadata["is_hashed"] and values[f.name] != f.metadata["before"]
+    }
 
 
 def make_section(kind: type[Section], name: str, values: Mapping[str, Any]) -> Section:

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from dgb.data.graph import Graph
-from dgb.recipe import Diffusion
+from dgb.recipe import DiffusionRecipe as Diffusion
 from dgb.views.operators import make_adj, make_diff
 from tests.golden.measure import RUNS, golden, measure
 

@@ -220,8 +220,8 @@ def test_long_trainings_are_thinned_out_but_end_where_they_end(run: Path) -> Non
 def test_settings_that_differ_from_the_defaults_are_marked(run: Path) -> None:
     page = page_of(run)
     rows = re.findall(r'<tr class="changed"><td><code>(\w+)</code>', page)
-    assert rows == ["width", "nfd_drop_rate", "epochs"]  # not data.graph, which every run sets
-    assert page.count("<details open>") == 3
+    assert rows == ["width", "epochs"]  # not data.graph, which every run sets
+    assert page.count("<details open>") == 2
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from dgb.errors import DGBError
-from dgb.recipe import View
+from dgb.recipe import ViewRecipe
 from dgb.reproduce.published import DATASETS, TABLES, Cell, anchors, published, rows
 from dgb.views.view import parse_view
 
@@ -51,7 +51,7 @@ def test_rows_carry_what_their_table_tells() -> None:
     for row in rows("table3"):
         assert row.key == f"{row.extra['view1']}|{row.extra['view2']}"
         for view in ("view1", "view2"):
-            parse_view(View(augment=row.extra[view]))
+            parse_view(ViewRecipe(augment=row.extra[view]))
 
 
 def test_unknown_names_are_refused_and_unmeasured_data_sets_are_none() -> None:

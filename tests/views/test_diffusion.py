@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.recipe import DiffusionRecipe
 from dgb.views import pattern
 from dgb.views.diffusion import Diffusion, even_parts
 from dgb.views.operators import chebyshev_coefficients, make_diff, ppr_coefficients, theta

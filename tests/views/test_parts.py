@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from dgb import arrays as parts
-from dgb.recipe import Diffusion
+from dgb.recipe import DiffusionRecipe
 from dgb.views.diffusion import transition
 from dgb.views.operators import make_adj, make_diff, row_factors, row_normalise
 from dgb.views.sparse import SparseMatrix, sparse_matrix
@@ -48,7 +48,7 @@ def test_transition_of_whole_numbers_of_a_diagonal_and_of_repeated_places() -> N
 
 
 def test_operators_take_the_places_of_the_adjacency_without_a_copy(adjacency: Any) -> None:
-    diffusion = make_diff(adjacency, Diffusion(self_loops=False))
+    diffusion = make_diff(adjacency, DiffusionRecipe(self_loops=False))
     assert not isinstance(diffusion, SparseMatrix)
     t = diffusion.transition
     assert isinstance(t, SparseMatrix)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from dgb.arrays import Array
-from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.recipe import DiffusionRecipe
 from dgb.views import sparsify as module
 from dgb.views.operators import make_diff
 from dgb.views.sparse import SparseMatrix

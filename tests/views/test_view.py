@@ -15,8 +15,7 @@ from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.encoder import Encoder
 from dgb.model.loss import symmetric_loss
-from dgb.recipe import Recipe
-from dgb.recipe import View as ViewRecipe
+from dgb.recipe import Recipe, ViewRecipe
 from dgb.views import view as view_module
 from dgb.views.augment import Features
 from dgb.views.inputs import make_inputs

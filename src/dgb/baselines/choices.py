@@ -4,7 +4,6 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable
-from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -13,7 +12,10 @@ from dgb.baselines.methods import METHODS
 from dgb.cookbook import recipe_hash, split_override
 from dgb.errors import DGBError
 from dgb.recipe import Probe, Recipe
-from dgb.settings import make_section
+from dgb.settings import hashed_values, make_section, plain_values
+
+# The probe of results whose hash names none; written out, so that it stays when a default changes.
+USUAL_PROBE = Probe("linear", (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5), "auto")
 
 
 def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] = ()) -> Any:
@@ -41,9 +43,9 @@ def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
     """
     if isinstance(settings, Recipe):
         return recipe_hash(settings)
-    values = {"method": key} | asdict(settings)
-    if METHODS[key].task == "represent" and probe not in (None, Probe()):
-        values["probe"] = asdict(probe)
+    values = {"method": key} | hashed_values(settings)
+    if METHODS[key].task == "represent" and probe not in (None, USUAL_PROBE):
+        values["probe"] = plain_values(probe)
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -25,7 +25,7 @@ from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
 from dgb.model.encoder import Encoder
 from dgb.model.layers import glorot
-from dgb.recipe import Encoder as EncoderRecipe
+from dgb.recipe import EncoderRecipe
 from dgb.settings import setting
 from dgb.views.product import product, times
 from dgb.views.view import Rows, View

@@ -30,7 +30,7 @@ from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.encoder import Encoder
-from dgb.recipe import Encoder as EncoderRecipe
+from dgb.recipe import EncoderRecipe
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.pattern import lacks_csr

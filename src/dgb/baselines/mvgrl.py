@@ -22,7 +22,7 @@ from dgb.baselines.dgi import Discriminator, Pair, contrast, draw_pairs, one_lay
 from dgb.baselines.inputs import adj, features, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
-from dgb.recipe import Diffusion
+from dgb.recipe import DiffusionRecipe
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.operators import make_diff
@@ -71,7 +71,7 @@ class MVGRL(nn.Module):
 def make_views(graph: Graph, settings: Settings) -> tuple[View, View]:
     """Return the same features over the adjacency and over the diffusion."""
     x, p = features(graph), adj(graph)
-    recipe = Diffusion(alpha=settings.alpha, error=settings.error, self_loops=True)
+    recipe = DiffusionRecipe(alpha=settings.alpha, error=settings.error, self_loops=True)
     return View(x, p), View(x, make_diff(graph.adjacency, recipe).to(p.values.device))
 
 

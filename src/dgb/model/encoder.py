@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.model.layers import activation, glorot
-from dgb.recipe import Encoder as EncoderRecipe
+from dgb.recipe import EncoderRecipe
 from dgb.views.product import product
 from dgb.views.view import Rows, View, transform_both
 

@@ -8,8 +8,7 @@ from torch import Tensor, nn
 from dgb.data.typed.schema import Schema
 from dgb.model.encoder import Encoder
 from dgb.model.layers import activation, glorot, linear, standardise
-from dgb.recipe import ALL_TYPES, Recipe
-from dgb.recipe import Encoder as EncoderRecipe
+from dgb.recipe import ALL_TYPES, EncoderRecipe, Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
 from dgb.views.metapaths.relations import Message, TypedGraph, message_ends

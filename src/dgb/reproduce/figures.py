@@ -200,7 +200,7 @@ def make_panel(variant: str, place: Place) -> Panel:
 
 def variant_recipe(variant: str) -> Recipe:
     """Return the recipe of a panel: Table 4's, with the figure's seed."""
-    return load_recipe("cora", [*ABLATIONS[variant], f"train.seed={SEED}"])
+    return load_recipe("paper-cora", [*ABLATIONS[variant], f"train.seed={SEED}"])
 
 
 def _labels(graph: Graph) -> np.ndarray:

@@ -87,7 +87,7 @@ def _cells(table: str, dataset: str) -> list[Measurement]:
     if table == "table3":
         recipes = _table3(dataset)
     elif table == "table4":
-        recipes = {row: load_recipe(dataset, sets) for row, sets in ABLATIONS.items()}
+        recipes = {row: load_recipe(f"paper-{dataset}", sets) for row, sets in ABLATIONS.items()}
     else:
         recipes = _without_each(dataset)
     return [Measurement(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
@@ -106,7 +106,7 @@ def table3_recipe(dataset: str, pair: str, rates: tuple[float, ...] | None = Non
     views = (f"view1.augment={first}", f"view2.augment={second}")
     rates = chosen_rates(dataset, pair) if rates is None else rates
     drops = (f"{key}={rate}" for key, rate in zip(rate_keys(pair), rates, strict=True))
-    return load_recipe(dataset, (*CHEAPER[dataset], *views, *drops))
+    return load_recipe(f"paper-{dataset}", (*CHEAPER[dataset], *views, *drops))
 
 
 def rate_keys(pair: str) -> list[str]:
@@ -136,7 +136,7 @@ def _without_each(dataset: str) -> dict[str, Recipe]:
     """Return the rows of a plus recipe's ablation: all of it, and each addition taken back."""
     recipe = load_recipe(f"{dataset}-plus")
     recipes = {"dgb-plus": recipe}
-    for section, values in plain(load_recipe(dataset)).items():
+    for section, values in plain(load_recipe(f"paper-{dataset}")).items():
         for key, value in values.items():
             taken_back = plain(recipe)
             if taken_back[section][key] != value:
@@ -150,12 +150,12 @@ BASELINE_RUNS, SLOW_RUNS = 10, 3
 SLOW_ON_PUBMED = ("gat", "gmnn", "grace", "cca-ssg", "graphmae")
 SLOW = {(system, "pubmed") for system in SLOW_ON_PUBMED}
 # DGB's own rows: the paper's recipe, one for all data sets, and what goes beyond the paper.
-DGB_RECIPES = {"dgb": "{}", "dgb-shared": "default", "dgb-plus": "{}-plus"}
+DGB_RECIPES = {"dgb": "paper-{}", "dgb-shared": "paper", "dgb-plus": "{}-plus"}
 
 
 def table2_cells(dataset: str) -> list[Measurement]:
     """Return the rows of Table 2 for one data set, with seed 0."""
-    recipe = load_recipe(dataset)
+    recipe = load_recipe(f"paper-{dataset}")
     own = [
         Measurement("table2", row, dataset, "dgb", load_recipe(name.format(dataset)))
         for row, name in DGB_RECIPES.items()

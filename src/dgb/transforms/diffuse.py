@@ -10,7 +10,7 @@ from torch_geometric.transforms import BaseTransform
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import undirected
 from dgb.errors import DGBError
-from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.recipe import DiffusionRecipe
 from dgb.settings import make_section
 from dgb.transforms.stores import Data, Store, stores_of
 from dgb.views.diffusion import Diffusion

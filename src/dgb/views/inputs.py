@@ -12,7 +12,7 @@ from torch import Tensor
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.recipe import Data, Diffusion, Recipe, Train
+from dgb.recipe import Data, DiffusionRecipe, Recipe, Train
 from dgb.views.augment import Features
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
 from dgb.views.product import Operator
@@ -64,7 +64,7 @@ def make_inputs(
     place = torch.device("cpu") if scratch else device
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, place)
     if recipe.embed.smooth:
-        smooth = Diffusion(alpha=recipe.embed.smooth, self_loops=True)
+        smooth = DiffusionRecipe(alpha=recipe.embed.smooth, self_loops=True)
         operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
     if not has_row_batches(recipe.train, graph.num_nodes):
         return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators, device)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from dgb.arrays import Array, row_parts
 from dgb.errors import DGBError
-from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.recipe import DiffusionRecipe
 from dgb.terminal import progress_bar
 from dgb.views.diffusion import Diffusion, Transition, transition
 from dgb.views.product import Operator

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
-from dgb.recipe import View as ViewRecipe
+from dgb.recipe import ViewRecipe
 from dgb.views.augment import Features, augment, node_factors, scale_rows
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
-from dgb.recipe import Diffusion
+from dgb.recipe import DiffusionRecipe
 from dgb.views.metapaths.chain import Chain, make_chains
 from dgb.views.metapaths.density import ENTRY, materialise, measure_density, refuse_too_dense
 from dgb.views.metapaths.operators import make_path_operators
@@ -73,7 +73,7 @@ def test_a_chain_multiplies_as_the_product_of_its_relations(
 def test_adj_and_diff_are_those_of_the_multiplied_out_graph(
     library: HeteroGraph, name: str, weights: str, kernel: str
 ) -> None:
-    recipe = Diffusion(kernel=kernel, error=1e-5)
+    recipe = DiffusionRecipe(kernel=kernel, error=1e-5)
     path = parse_metapath(library, name)
     operators = make_path_operators(chain_of(library, name, weights), recipe, {"adj", "diff"})
     graph = materialise(library, path, weights)

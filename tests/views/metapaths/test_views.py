@@ -9,7 +9,7 @@ import torch
 from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.recipe import Recipe, View
+from dgb.recipe import Recipe, ViewRecipe
 from dgb.views.metapaths.inputs import PathInputs, make_path_inputs
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.metapaths.relations import TypedGraph, make_typed_inputs, typed_sampler
@@ -136,12 +136,12 @@ def test_every_type_draws_its_own_masks_at_its_own_rates(
 
 
 def test_rates_of_single_types_go_before_those_of_the_view() -> None:
-    view = View(augment="nfd+nd+adj", nfd_drop_rate=0.6, types="author.nfd=0.1")
+    view = ViewRecipe(augment="nfd+nd+adj", nfd_drop_rate=0.6, types="author.nfd=0.1")
     spec = parse_typed_view(view, TYPES)
     assert spec.nodes["paper"] == (("nfd", 0.6), ("nd", 0.5))
     assert spec.nodes["author"] == (("nfd", 0.1), ("nd", 0.5))
     assert spec.way == {}
-    over_paths = View(types="paper.nfd=0.2, venue.way=0.3", way_drop_rate=0.1)
+    over_paths = ViewRecipe(types="paper.nfd=0.2, venue.way=0.3", way_drop_rate=0.1)
     spec = parse_typed_view(over_paths, TYPES, "paper")
     assert spec.nodes["paper"] == (("nfd", 0.2),)
     assert spec.way == {"paper": 0.1, "author": 0.1, "venue": 0.3}
@@ -150,14 +150,14 @@ def test_rates_of_single_types_go_before_those_of_the_view() -> None:
 @pytest.mark.parametrize(
     ("view", "target", "problem"),
     [
-        (View(way_drop_rate=0.1), None, "views over meta-paths"),
-        (View(types="author.way=0.1"), None, "views over meta-paths"),
-        (View(types="paper.nd=0.1"), "paper", r"nfd\+adj drops nothing by nd"),
-        (View(types="author.nfd=0.1"), "paper", "features of paper alone"),
+        (ViewRecipe(way_drop_rate=0.1), None, "views over meta-paths"),
+        (ViewRecipe(types="author.way=0.1"), None, "views over meta-paths"),
+        (ViewRecipe(types="paper.nd=0.1"), "paper", r"nfd\+adj drops nothing by nd"),
+        (ViewRecipe(types="author.nfd=0.1"), "paper", "features of paper alone"),
     ],
 )
 def test_rates_that_would_change_nothing_are_refused(
-    view: View, target: str | None, problem: str
+    view: ViewRecipe, target: str | None, problem: str
 ) -> None:
     with pytest.raises(DGBError, match=problem):
         parse_typed_view(view, TYPES, target)
@@ -175,4 +175,4 @@ def test_rates_that_would_change_nothing_are_refused(
 )
 def test_wrong_rates_are_refused(types: str, problem: str) -> None:
     with pytest.raises(DGBError, match=problem):
-        parse_typed_view(View(types=types), TYPES)
+        parse_typed_view(ViewRecipe(types=types), TYPES)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from dgb.recipe import Diffusion as DiffusionRecipe
+from dgb.recipe import DiffusionRecipe
 from dgb.views.metapaths.chain import Chain, Union
 from dgb.views.operators import diffuse_over
 from dgb.views.product import Operator

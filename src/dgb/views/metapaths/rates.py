@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from dgb.errors import DGBError
-from dgb.recipe import View as ViewRecipe
+from dgb.recipe import ViewRecipe
 from dgb.settings import listed_pairs, unknown_name
 from dgb.views.view import parse_view
 
