@@ -12,7 +12,7 @@ from torch import Tensor
 from dgb.errors import DGBError
 from dgb.files.atomic import whole_file
 
-DIGEST = "sha256"  # the key that it has beside the caller's own
+DIGEST = "sha256"  # its key, next to the caller's own
 
 Tensors = dict[str, Tensor]
 Metadata = dict[str, str]
@@ -21,11 +21,18 @@ Metadata = dict[str, str]
 def write_tensors(
     path: Path, tensors: Tensors, metadata: Metadata, *, previous: Path | None = None
 ) -> None:
-    """Write a safetensors file atomically; `previous` is where the one before it is kept."""
+    """Write a safetensors file atomically, the same bytes for the same content.
+
+    `previous` is where the file before it is kept.
+    """
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    content = save(tensors, metadata | {DIGEST: _digest(tensors, metadata)})
-    with whole_file(path, previous=previous) as part:
-        part.write_bytes(content)
+    content = memoryview(save(tensors, metadata | {DIGEST: _digest(tensors, metadata)}))
+    # The library writes its metadata in an order that changes from process to process.
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(bytes(content[8:start])), sort_keys=True).encode()
+    header += b" " * (-len(header) % 8)  # so that numbers keep their alignment
+    with whole_file(path, previous=previous) as part, part.open("wb") as file:
+        file.writelines([len(header).to_bytes(8, "little"), header, content[start:]])
 
 
 def read_tensors(path: Path, *, needs_digest: bool = True) -> tuple[Tensors, Metadata]:
