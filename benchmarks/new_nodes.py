@@ -16,8 +16,8 @@ import numpy as np
 from dgb import DGB, Graph, load_graph
 from dgb.arrays import Array
 from dgb.data.graph import Split
-from dgb.data.subgraph import subgraph
 from dgb.evaluate.probe import linear_probe
+from subgraph import subgraph
 
 SHARE = 0.2
 
