@@ -12,7 +12,7 @@ from scipy import sparse
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
@@ -52,7 +52,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 def embedded(graph: Graph, recipe: Recipe) -> np.ndarray:
     """Embed by an encoder whose weights do not depend on the graph."""
-    encoder = Encoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(3))
+    encoder = GCNEncoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(3))
     return embed_graph(encoder, graph, recipe)
 
 
@@ -115,7 +115,7 @@ def test_diffusion_does_not_depend_on_the_scale_of_weights(graph: Graph, factor:
 @given(graph=graphs(), factor=st.floats(0.01, 100))
 def test_eq_1_weighs_edges_against_a_loop_of_weight_one(graph: Graph, factor: float) -> None:
     recipe = recipe_of("adj")
-    encoder = Encoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(3))
+    encoder = GCNEncoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(3))
     x = torch.from_numpy(graph.x.toarray() if sparse.issparse(graph.x) else graph.x).double()
     x = torch.nn.functional.normalize(x, p=1, dim=1)
     a = torch.from_numpy(factor * graph.adjacency.toarray()).double() + torch.eye(graph.num_nodes)

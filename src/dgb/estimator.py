@@ -163,7 +163,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         fitted.encoding_ = schema.columns.encoding if schema else files.read_encoding(folder)
         # Not the recipe's device: a model may be used elsewhere than it was trained.
         fitted.encoder_ = load_encoder(folder, recipe, choose_device("auto"), schema)
-        width = schema.columns.width if schema else fitted.encoder_.weights[0].shape[0]
+        width = schema.columns.width if schema else fitted.encoder_.num_features
         count_features(fitted, fitted.encoding_, width or 0)
         fitted.embeddings_ = None
         if graph is not None and (schema or is_hetero_object(graph)):
@@ -196,8 +196,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     @property
     def _n_features_out(self) -> int:
-        appended = self.encoder_.weights[0].shape[0] if self.recipe_.embed.features else 0
-        return int(self.recipe_.encoder.width + appended)
+        appended = self.encoder_.num_features if self.recipe_.embed.features else 0
+        return int(self.encoder_.width + appended)
 
     def _resolved_recipe(self, usual: str = "default") -> Recipe:
         if isinstance(self.overrides, str):  # whose letters would be read one by one

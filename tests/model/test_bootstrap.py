@@ -71,10 +71,20 @@ def test_no_gradient_reaches_the_target(blocks: Graph) -> None:
     assert all(p.grad is not None for p in learnt)
 
 
-def test_projections_carry_no_gradient(blocks: Graph) -> None:
+def test_what_the_target_says_carries_no_gradient(blocks: Graph) -> None:
     model, view1, view2 = make_model(blocks)
     outputs = model(view1, view2)
-    assert not outputs.projection1.requires_grad and not outputs.projection2.requires_grad
+    assert not outputs.target1.requires_grad and not outputs.target2.requires_grad
+
+
+def test_online_projections_are_there_for_a_term_that_asks(blocks: Graph) -> None:
+    model, view1, view2 = make_model(blocks)
+    outputs = model(view1, view2)
+    assert torch.equal(outputs.representation2, model.encoder(view2))
+    assert outputs.projection1.requires_grad
+    # Predictions may be computed without them, in another order of products.
+    torch.testing.assert_close(model.predictor(outputs.projection1), outputs.prediction1)
+    torch.testing.assert_close(model.predictor(outputs.projection2), outputs.prediction2)
 
 
 def test_each_view_has_its_own_batch_norm_statistics(blocks: Graph) -> None:
@@ -87,7 +97,7 @@ def test_swapping_the_views_swaps_the_outputs(blocks: Graph) -> None:
     model, view1, view2 = make_model(blocks)
     one, other = model(view1, view2), model(view2, view1)
     assert torch.equal(one.prediction1, other.prediction2)
-    assert torch.equal(one.projection2, other.projection1)
+    assert torch.equal(one.target2, other.target1)
     torch.testing.assert_close(symmetric_loss(one), symmetric_loss(other))
 
 
@@ -95,8 +105,8 @@ def test_without_projection_predicts_representations(blocks: Graph) -> None:
     model, view1, view2 = make_model(blocks, "heads.projector=none")
     outputs = model(view1, view2)
     assert isinstance(model.projector, nn.Identity)
-    assert outputs.prediction1.shape == outputs.projection2.shape == (blocks.num_nodes, 8)
-    assert torch.equal(outputs.projection1, model.target_encoder(view1))
+    assert outputs.prediction1.shape == outputs.target2.shape == (blocks.num_nodes, 8)
+    assert torch.equal(outputs.target1, model.target_encoder(view1))
 
 
 @pytest.mark.parametrize("sets", [[], ["heads.batch_norm=false"], ["heads.hidden=100"]])

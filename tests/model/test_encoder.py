@@ -12,7 +12,7 @@ from torch_geometric.utils import from_scipy_sparse_matrix
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Embed
 from dgb.views.inputs import make_inputs
 
@@ -24,7 +24,7 @@ def test_encoder_is_a_stack_of_gcn_layers(
     blocks: Graph, generator: torch.Generator, layers: int
 ) -> None:
     recipe = load_recipe("default", ["encoder.width=9", f"encoder.layers={layers}"])
-    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     edge_index, edge_weight = from_scipy_sparse_matrix(blocks.adjacency)
     h = torch.from_numpy(blocks.x.toarray())
     h = h / h.sum(dim=1, keepdim=True)
@@ -38,7 +38,7 @@ def test_encoder_is_a_stack_of_gcn_layers(
 
 def test_weights_are_glorot(generator: torch.Generator) -> None:
     recipe = load_recipe("default", ["encoder.width=300"])
-    weight = Encoder(500, recipe.encoder, generator).weights[0]
+    weight = GCNEncoder(500, recipe.encoder, generator).weights[0]
     bound = np.sqrt(6 / 800)
     assert weight.abs().max() <= bound
     assert weight.std().item() == pytest.approx(bound / np.sqrt(3), rel=0.02)
@@ -49,7 +49,7 @@ def test_weights_are_glorot(generator: torch.Generator) -> None:
 )
 def test_activation_by_setting(name: str, expected: float, generator: torch.Generator) -> None:
     recipe = load_recipe("default", [f"encoder.activation={name}"])
-    sigma = Encoder(5, recipe.encoder, generator).activations[0]
+    sigma = GCNEncoder(5, recipe.encoder, generator).activations[0]
     assert sigma(torch.tensor([-1.0])).item() == pytest.approx(expected)
 
 
@@ -57,7 +57,7 @@ def test_embedding_is_deterministic_and_uses_no_augmentation(
     blocks: Graph, generator: torch.Generator
 ) -> None:
     strong = ["view1.nfd_drop_rate=0.9", "view2.nd_drop_rate=0.9"]
-    encoder = Encoder(blocks.num_features, load_recipe("default").encoder, generator)
+    encoder = GCNEncoder(blocks.num_features, load_recipe("default").encoder, generator)
     first = embed(encoder, make_inputs(blocks, load_recipe("default", strong), CPU))
     again = embed(encoder, make_inputs(blocks, load_recipe("default"), CPU))
     assert torch.equal(first, again)
@@ -67,7 +67,7 @@ def test_embedding_with_both_operators_is_their_sum(
     blocks: Graph, generator: torch.Generator
 ) -> None:
     recipe = load_recipe("default", ["embed.operator=adj+diff", "encoder.width=7"])
-    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     inputs = make_inputs(blocks, recipe, CPU)
     parts = [embed(encoder, inputs, Embed(name)) for name in ("adj", "diff")]
     torch.testing.assert_close(embed(encoder, inputs, Embed("adj+diff")), parts[0] + parts[1])
@@ -78,7 +78,7 @@ def test_smoothing_is_pagerank_over_the_representations(
     blocks: Graph, generator: torch.Generator
 ) -> None:
     recipe = load_recipe("default", ["embed.smooth=0.2", "encoder.width=7"])
-    encoder = Encoder(blocks.num_features, recipe.encoder, generator)
+    encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     inputs = make_inputs(blocks, recipe, CPU)
     a = torch.from_numpy(blocks.adjacency.toarray()) + torch.eye(blocks.num_nodes)
     t = a / a.sum(dim=0).sqrt() / a.sum(dim=1, keepdim=True).sqrt()

@@ -3,11 +3,13 @@
 import torch
 
 from dgb.model.bootstrap import Outputs
-from dgb.model.loss import regression_loss, symmetric_loss
+from dgb.model.loss import PAPER, regression_loss, symmetric_loss, weighted_sum
 
 
 def outputs(prediction1: torch.Tensor, prediction2: torch.Tensor, sign: float) -> Outputs:
-    return Outputs(prediction1, prediction1, prediction2, sign * prediction2, sign * prediction1)
+    h = torch.zeros(len(prediction1), 1)
+    targets = sign * prediction2, sign * prediction1
+    return Outputs(h, h, prediction1, prediction2, *targets, torch.nn.Identity())
 
 
 def test_equal_is_0_and_opposite_is_4_a_direction() -> None:
@@ -45,3 +47,11 @@ def test_zero_rows_are_finite_and_so_is_their_gradient() -> None:
         loss = regression_loss(q, z)
         (grad,) = torch.autograd.grad(loss, q)
         assert torch.isfinite(loss) and torch.isfinite(grad).all()
+
+
+def test_a_loss_is_the_sum_of_its_terms_times_their_weights() -> None:
+    made, views = outputs(torch.randn(9, 4), torch.randn(9, 4), -1), (None, None)
+    zero = torch.tensor(0.0)
+    terms = [(0.5, symmetric_loss), (2.0, lambda *_: torch.tensor(3.0)), (7.0, lambda *_: zero)]
+    torch.testing.assert_close(weighted_sum(terms, made, views), torch.tensor(4.0 + 6.0))
+    assert torch.equal(weighted_sum(PAPER, made, views), symmetric_loss(made)), "to the bit"

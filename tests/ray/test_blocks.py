@@ -9,7 +9,7 @@ import torch
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.views.inputs import make_inputs
 from dgb.views.view import make_view, parse_view
 
@@ -65,7 +65,7 @@ def test_embeddings_are_those_of_one_process(
     from dgb.ray.embedding import embed_blocks
 
     recipe, inputs, blocks = put(graph, ["encoder.width=8", *sets], machines)
-    encoder = Encoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(1))
+    encoder = GCNEncoder(graph.num_features, recipe.encoder, torch.Generator().manual_seed(1))
     made = np.concatenate(ray.get(embed_blocks(encoder, blocks, recipe.embed)))
     expected = embed(encoder, inputs, recipe.embed)
     torch.testing.assert_close(torch.from_numpy(made), expected, atol=1e-6, rtol=1e-5)

@@ -10,8 +10,8 @@ from torch.multiprocessing.spawn import spawn
 
 from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import symmetric_loss
-from dgb.ray.worker import ParallelModel, SharedBatchNorm, share_statistics, shared_loss
+from dgb.model.loss import PAPER, symmetric_loss, weighted_sum
+from dgb.ray.worker import ParallelModel, SharedBatchNorm, share_rows, share_statistics
 from dgb.views.view import View
 
 ROWS = 23
@@ -56,7 +56,7 @@ def one_rank(rank: int, folder: str) -> None:
     model = bootstrap()
     share_statistics(model)
     parallel = ParallelModel(model)
-    loss = shared_loss(parallel(*views(begin, end)))
+    loss = weighted_sum(share_rows(PAPER), parallel(*views(begin, end)), views(begin, end))
     loss.backward()  # type: ignore[no-untyped-call]
     kept |= {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
     torch.save(kept | {"loss": loss.detach()}, f"{folder}/{rank}.pt")

@@ -4,6 +4,7 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,8 +12,8 @@ import torch
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import symmetric_loss
+from dgb.model.bootstrap import Bootstrap, Outputs
+from dgb.model.loss import Loss, symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train import checkpoint, loop
@@ -137,7 +138,7 @@ def test_a_loss_that_is_no_number_stops_with_the_epoch(blocks: Graph) -> None:
             epoch_sampler(inputs, recipe, masks),
             recipe.train,
             masks,
-            loss=lambda outputs: symmetric_loss(outputs) * float("nan"),
+            loss=[(float("nan"), symmetric_loss)],
         )
 
 
@@ -146,3 +147,34 @@ def test_metrics_are_json_lines_with_health(blocks: Graph, tmp_path: Path) -> No
     lines = [json.loads(text) for text in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines if "spread" in line] == [1, 3, 6, 9, 12]
     assert all(1 <= line["effective_rank"] <= 8 for line in lines if "spread" in line)
+
+
+class Decoder(torch.nn.Module):
+    """A term with a weight of its own: pairs of rows from two views, told apart by a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, outputs: Outputs, _views: Any) -> torch.Tensor:
+        products = outputs.representation1 * outputs.representation2
+        return (self.scale * products.mean() - 1).square()
+
+
+def test_a_term_of_the_loss_is_trained_and_resumed_with_the_model(
+    blocks: Graph, tmp_path: Path
+) -> None:
+    def run(folder: Path, epochs: int) -> tuple[Decoder, list[dict[str, Any]]]:
+        recipe, cpu = recipe_with(f"train.epochs={epochs}"), torch.device("cpu")
+        for_weights, for_masks = generators(0, cpu)
+        model, decoder = Bootstrap(blocks.num_features, recipe, for_weights), Decoder()
+        draw = epoch_sampler(make_inputs(blocks, recipe, cpu), recipe, for_masks)
+        folder.mkdir(exist_ok=True)
+        loss: Loss = [(1.0, symmetric_loss), (0.3, decoder)]
+        return decoder, loop.fit(model, draw, recipe.train, for_masks, folder=folder, loss=loss)
+
+    whole, lines = run(tmp_path / "whole", 6)
+    run(tmp_path / "parts", 3)
+    resumed, rest = run(tmp_path / "parts", 6)
+    assert whole.scale.item() != 1 and torch.equal(resumed.scale, whole.scale)
+    assert [line["loss"] for line in rest] == [line["loss"] for line in lines[3:]]

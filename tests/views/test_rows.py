@@ -12,7 +12,7 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
@@ -108,7 +108,7 @@ def test_no_batch_has_a_single_row() -> None:
 
 def test_a_second_layer_is_refused_with_the_reason(blocks: Graph) -> None:
     recipe = recipe_with("encoder.layers=2", "train.batch_size=32")
-    encoder = Encoder(blocks.num_features, recipe.encoder, torch.Generator())
+    encoder = GCNEncoder(blocks.num_features, recipe.encoder, torch.Generator())
     with pytest.raises(DGBError, match=r"encoder\.layers=1: rows of P X̃ are independent"):
         encoder(Rows(torch.zeros(3, blocks.num_features)))
 
@@ -121,7 +121,7 @@ def test_embeddings_are_those_of_the_whole_graph(
 ) -> None:
     sets = [*sets, f"embed.features={features}"]
     at_once, batched = recipe_with(*sets), recipe_with(*sets, "train.batch_size=20")
-    encoder = Encoder(graph.num_features, at_once.encoder, torch.Generator().manual_seed(1))
+    encoder = GCNEncoder(graph.num_features, at_once.encoder, torch.Generator().manual_seed(1))
     expected = embed(encoder, make_inputs(graph, at_once, CPU), at_once.embed)
     inputs = make_inputs(graph, batched, CPU, scratch=tmp_path if is_on_disk else None)
     z = embed(encoder, inputs, batched.embed)

@@ -13,7 +13,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe, ViewRecipe
 from dgb.views import view as view_module
@@ -108,7 +108,7 @@ def test_columns_that_meet_dropped_nodes_change_no_result(blocks: Graph) -> None
     view = make_view(inputs.x, inputs.operators, spec, torch.Generator().manual_seed(1))
     assert isinstance(view.reach, SparseMatrix) and isinstance(view.operator, SparseMatrix)
     assert len(view.reach.values) < 0.6 * len(view.operator.values)
-    encoder = Encoder(blocks.num_features, recipe.encoder, torch.Generator().manual_seed(2))
+    encoder = GCNEncoder(blocks.num_features, recipe.encoder, torch.Generator().manual_seed(2))
     results = []
     for v in (view, replace(view, reach=None)):
         h = encoder(v)

@@ -23,7 +23,7 @@ from dgb.arrays import Array
 from dgb.baselines.inputs import adj, as_dense, features, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.model.layers import glorot
 from dgb.recipe import EncoderRecipe
 from dgb.settings import setting
@@ -72,7 +72,7 @@ class DGI(nn.Module):
         return contrast(self.discriminator(h, s), self.discriminator(corrupted, s))
 
 
-Pair = Callable[[Encoder], tuple[Tensor, Tensor]]  # H of the graph and of the corrupted one
+Pair = Callable[[GCNEncoder], tuple[Tensor, Tensor]]  # H of the graph and of the corrupted one
 
 
 def draw_pairs(views: Sequence[View], batch_size: int) -> Iterator[list[Pair]]:
@@ -97,7 +97,7 @@ def _row_batches(views: Sequence[View], count: int) -> Iterator[list[Pair]]:
             yield [partial(_encode_rows, views=(a.rows(batch), b.rows(batch))) for a, b in both]
 
 
-def encode_both(encoder: Encoder, view: View, order: Tensor) -> tuple[Tensor, Tensor]:
+def encode_both(encoder: GCNEncoder, view: View, order: Tensor) -> tuple[Tensor, Tensor]:
     """Return H of one convolution, and H of the graph whose features are X[order]."""
     x, weight, sigma = view.x, encoder.weights[0], encoder.activations[0]
     inner = times(x, weight)
@@ -105,13 +105,15 @@ def encode_both(encoder: Encoder, view: View, order: Tensor) -> tuple[Tensor, Te
     return sigma(product(view.operator, inner)), sigma(product(view.operator, corrupted))
 
 
-def _encode_rows(encoder: Encoder, views: tuple[View | Rows, View | Rows]) -> tuple[Tensor, Tensor]:
+def _encode_rows(
+    encoder: GCNEncoder, views: tuple[View | Rows, View | Rows]
+) -> tuple[Tensor, Tensor]:
     return encoder(views[0]), encoder(views[1])
 
 
-def one_layer(num_features: int, width: int) -> Encoder:
+def one_layer(num_features: int, width: int) -> GCNEncoder:
     """Return σ(P X W) with PReLU, drawn from torch's own generator."""
-    return Encoder(num_features, EncoderRecipe(width=width), torch.default_generator)
+    return GCNEncoder(num_features, EncoderRecipe(width=width), torch.default_generator)
 
 
 def summarise(h: Tensor) -> Tensor:

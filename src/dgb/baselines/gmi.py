@@ -29,7 +29,7 @@ from dgb.baselines.inputs import adj, as_dense, features, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.recipe import EncoderRecipe
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -76,7 +76,7 @@ class GMI(nn.Module):
         """Draw Glorot weights."""
         super().__init__()
         recipe = EncoderRecipe(settings.width, settings.layers)
-        self.encoder = Encoder(num_features, recipe, torch.default_generator)
+        self.encoder = GCNEncoder(num_features, recipe, torch.default_generator)
         weight = torch.empty(num_features, settings.width)
         self.discriminator = nn.Parameter(nn.init.xavier_uniform_(weight))
 

@@ -1,34 +1,45 @@
 """Bootstrapping: an online network that learns to predict a slowly moving target network, Eq. 7."""
 
-from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder, MakeEncoder
 from dgb.model.layers import activation, linear
 from dgb.recipe import Heads, Recipe
 
-# Draws a module whose encode_both takes two views to the rows H of both, [rows, encoder.width].
-MakeEncoder = Callable[[torch.Generator], Any]
 
-
-class Outputs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Outputs:
     """What one call yields for both views; each tensor has a row per node."""
 
-    representation1: Tensor  # of the online encoder, for watching its health
-    prediction1: Tensor
+    representation1: Tensor  # H of the online encoder
+    representation2: Tensor
+    prediction1: Tensor  # q(z) of the online network
     prediction2: Tensor
-    projection1: Tensor  # of the target network, without gradient
-    projection2: Tensor
+    target1: Tensor  # z′ of the target network, without gradient
+    target2: Tensor
+    projector: nn.Module  # of the online network
+
+    @property
+    def projection1(self) -> Tensor:
+        """Online z of view 1, computed for a term that asks: predictions alone do not need it."""
+        return torch.as_tensor(self.projector(self.representation1))
+
+    @property
+    def projection2(self) -> Tensor:
+        """Online z of view 2."""
+        return torch.as_tensor(self.projector(self.representation2))
 
     def float(self) -> "Outputs":
         """Return them in single precision, as the loss wants them."""
-        return Outputs(*(tensor.float() for tensor in self))
+        tensors: dict[str, Any]
+        tensors = {k: v.float() for k, v in vars(self).items() if isinstance(v, Tensor)}
+        return replace(self, **tensors)
 
 
 class Bootstrap(nn.Module):
@@ -39,12 +50,19 @@ class Bootstrap(nn.Module):
     ) -> None:
         """Draw the online network, then the target: a copy, or independent by setting.
 
-        `encoder` is the number of features that a GCN takes, or what draws another encoder.
+        Args:
+            encoder: What draws an encoder from a generator, or the number of features of a GCN.
+            recipe: Its sections `encoder`, `heads` and `train` are read.
+            generator: Of all weights.
+
+        Example:
+            >>> model = Bootstrap(graph.num_features, Recipe(), torch.Generator())
+            >>> model(*views).prediction1.shape
         """
         super().__init__()
-        width = recipe.encoder.width
-        draw = partial(Encoder, encoder, recipe.encoder) if isinstance(encoder, int) else encoder
+        draw = partial(GCNEncoder, encoder, recipe.encoder) if isinstance(encoder, int) else encoder
         self.encoder = draw(generator)
+        width = self.encoder.width
         self.projector = make_projector(width, recipe.heads, generator)
         self.predictor = make_predictor(width, recipe.heads, generator)
         if recipe.train.target_start == "copy":
@@ -55,6 +73,7 @@ class Bootstrap(nn.Module):
             self.target_projector = make_projector(width, recipe.heads, generator)
         self.target_encoder.requires_grad_(False)
         self.target_projector.requires_grad_(False)
+        self.terms = nn.ModuleList()  # those of the loss that have weights of their own
 
     def forward(self, view1: Any, view2: Any) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
@@ -62,8 +81,8 @@ class Bootstrap(nn.Module):
         prediction1, prediction2 = (predict(self.projector, self.predictor, h) for h in (h1, h2))
         with torch.no_grad():
             targets = self.target_encoder.encode_both(view1, view2)
-            projection1, projection2 = (self.target_projector(h) for h in targets)
-        return Outputs(h1, prediction1, prediction2, projection1, projection2)
+            target1, target2 = (self.target_projector(h) for h in targets)
+        return Outputs(h1, h2, prediction1, prediction2, target1, target2, self.projector)
 
     @torch.no_grad()
     def update_target(self, decay: float) -> None:

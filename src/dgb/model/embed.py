@@ -35,7 +35,7 @@ def embed(
 
 def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
     """Return H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
-    width = encoder.weights[0].shape[1]
+    width = encoder.width
     total: Tensor | None = None
     for name in operator.split("+"):
         view = View(inputs.x, inputs.operators[name])
@@ -50,7 +50,7 @@ def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
 def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
     """Return what `embed` returns; it lies in a file of this name where the inputs lie in files."""
     assert inputs.store is not None
-    (num_nodes, num_features), width = inputs.shape, encoder.weights[0].shape[1]
+    (num_nodes, num_features), width = inputs.shape, encoder.width
     shape = (num_nodes, width + num_features * recipe.features)
     out = torch.from_numpy(inputs.store.make_array(name, shape))
     blocks = inputs.store.make_blocks("view1", inputs.shape, inputs.x.device)

@@ -1,6 +1,8 @@
-"""The graph convolution encoder, Eq. 1."""
+"""Encoders: what every one of them offers, and the graph convolution of Eq. 1."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +13,29 @@ from dgb.views.product import product
 from dgb.views.view import Rows, View, transform_both
 
 
-class Encoder(nn.Module):
+class Encoder(Protocol):
+    """What training, embedding and saving ask of an encoder, a torch module; views are its own."""
+
+    num_features: int  # columns of X that it reads
+    width: int  # columns of H
+
+    def __call__(self, view: Any) -> Tensor:
+        """Return the representations H of one view, [rows, width]."""
+
+    def encode_both(self, view1: Any, view2: Any) -> tuple[Tensor, Tensor]:
+        """Return H of two views."""
+
+    def parameters(self) -> Any:
+        """Return the weights."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what is saved."""
+
+
+MakeEncoder = Callable[[torch.Generator], Any]  # draws an Encoder
+
+
+class GCNEncoder(nn.Module):
     """H^(l+1) = σ(P H^(l) W^(l)) with P = adj or diff, whichever the view brings."""
 
     def __init__(
@@ -19,6 +43,7 @@ class Encoder(nn.Module):
     ) -> None:
         """Draw Glorot weights for `recipe.layers` convolutions."""
         super().__init__()
+        self.num_features, self.width = num_features, recipe.width
         sizes = [num_features] + [recipe.width] * recipe.layers
         pairs = pairwise(sizes)
         self.weights = nn.ParameterList(glorot(i, o, generator) for i, o in pairs)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.data.typed.schema import Schema
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import GCNEncoder
 from dgb.model.layers import activation, glorot, linear, standardise
 from dgb.recipe import ALL_TYPES, EncoderRecipe, Recipe
 from dgb.settings import listed_names
@@ -40,10 +40,10 @@ class PathEncoder(nn.Module):
         """Draw an encoder for each meta-path, then the attention."""
         super().__init__()
         self.encoders = nn.ModuleList(
-            Encoder(num_features, recipe.encoder, generator) for _ in range(num_paths)
+            GCNEncoder(num_features, recipe.encoder, generator) for _ in range(num_paths)
         )
-        width, columns = recipe.encoder.width, recipe.hetero.attention
-        self.attention = PathAttention(width, columns, generator)
+        self.num_features, self.width = num_features, recipe.encoder.width
+        self.attention = PathAttention(self.width, recipe.hetero.attention, generator)
 
     def forward(self, view: PathViews) -> Tensor:
         """Return the representations H of the target nodes, [rows, width]."""
@@ -114,6 +114,7 @@ class RelationEncoder(nn.Module):
         """Draw the layers; `widths` are the numbers of features of the types."""
         super().__init__()
         self.embedded = tuple(embedded)
+        self.num_features, self.width = widths[self.embedded[0]], recipe.width
         layers = []
         for _ in range(recipe.layers):
             layers.append(RelationLayer(widths, messages, recipe, generator))

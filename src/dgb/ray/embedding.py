@@ -44,7 +44,7 @@ def embed_blocks(encoder: Encoder, blocks: Blocks, recipe: Embed) -> list[Ref]:
         _encoded.options(**blocks.layout.on(i)).remote(network, len(views), *columns)
         for i, columns in enumerate(zip(*(part for view in views for part in view), strict=True))
     ]
-    width = encoder.weights[0].shape[1]
+    width = encoder.width
     if recipe.smooth:
         h = _joined_rows(propagate(blocks, _cut_columns(h, width, blocks), "smooth"))
         x = propagate(blocks, x, "smooth") if recipe.features else x

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import Tensor, distributed, nn
 import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
-from dgb.model.loss import symmetric_loss
+from dgb.model.loss import PAPER, Loss, Term
 from dgb.ray.blocks import Blocks
 from dgb.ray.epochs import rank_sampler
 from dgb.recipe import Recipe
@@ -62,15 +63,18 @@ def share_statistics(model: Bootstrap) -> None:
             layer.__class__ = SharedBatchNorm
 
 
-def shared_loss(outputs: Outputs) -> Tensor:
-    """Return the mean loss over the rows of all ranks, whose counts may differ.
+def share_rows(loss: Loss) -> Loss:
+    """Return terms that are means over the rows of all ranks, whose counts may differ.
 
     DDP averages gradients over ranks and the sum's gradient is the sum over ranks: together they
-    give each row the same weight, whichever rank holds it.
+    give each row the same weight, whichever rank holds it. A term has to be a mean over rows.
     """
-    rows = len(outputs.prediction1)
-    loss = symmetric_loss(outputs)
-    total = sum_over_ranks(torch.stack([loss * rows, loss.new_tensor(float(rows))]))
+    return [(weight, partial(_mean_over_ranks, term)) for weight, term in loss]
+
+
+def _mean_over_ranks(term: Term, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:
+    rows, value = len(outputs.prediction1), term(outputs, views)
+    total = sum_over_ranks(torch.stack([value * rows, value.new_tensor(float(rows))]))
     return total[0] / total[1]
 
 
@@ -117,7 +121,7 @@ def _train(job: Job) -> None:
     shared: Any = ParallelModel(state.model)
     parallel = replace(state, model=shared)
     while parallel.epoch < recipe.epochs and not is_stale(parallel, recipe):
-        line = train_epoch(parallel, sampler, recipe, shared_loss)
+        line = train_epoch(parallel, sampler, recipe, share_rows(PAPER))
         _agree_on_best(parallel)
         if rank == 0:
             ray.get(job.epochs.log.remote(line))

@@ -16,9 +16,9 @@ def embed_graph(
     encoder: Encoder, graph: Graph, recipe: Recipe, folder: Path | None = None
 ) -> Array:
     """Return the embeddings of a graph by a trained encoder; files go to the folder if need be."""
-    check_width(graph, encoder.weights[0].shape[0])
+    check_width(graph, encoder.num_features)
     is_batched = folder is not None and has_row_batches(recipe.train, graph.num_nodes)
     scratch = choose_scratch(graph, recipe, folder) if is_batched else None
-    device = encoder.weights[0].device
+    device = next(encoder.parameters()).device
     inputs = make_inputs(graph, recipe, device, is_trained=True, scratch=scratch)
     return embed(encoder, inputs, recipe.embed).cpu().numpy()

@@ -13,7 +13,7 @@ from dgb.data.typed.features import union_ids, with_features
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
-from dgb.model.bootstrap import MakeEncoder
+from dgb.model.encoder import MakeEncoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.trained import check_recipe

@@ -10,7 +10,7 @@ from torch import nn
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.files.tensors import DIGEST, Tensors, read_tensors, write_tensors
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import Encoder, GCNEncoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.folder import RECIPE
@@ -21,7 +21,7 @@ FORMAT = 3  # since 2, features.toml beside it says how columns are read
 DIGESTED = 3  # the first format with a digest
 
 
-def save_encoder(encoder: nn.Module, folder: Path) -> None:
+def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the online encoder, which is all that is kept of the model."""
     metadata = {"format": str(FORMAT), "dgb_version": dgb_version()}
     write_tensors(folder / MODEL, encoder.state_dict(), metadata)
@@ -39,7 +39,7 @@ def load_encoder(
         _check_sizes(tensors, recipe, schema)
         if schema is None:
             num_features, _ = tensors["weights.0"].shape
-            encoder = Encoder(num_features, recipe.encoder, torch.Generator())
+            encoder = GCNEncoder(num_features, recipe.encoder, torch.Generator())
         else:
             encoder = make_hetero_encoder(schema, recipe, torch.Generator())
         encoder.load_state_dict(tensors)

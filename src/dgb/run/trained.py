@@ -14,7 +14,7 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
+from dgb.model.encoder import Encoder, GCNEncoder
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device, generators, has_bf16, set_threads
 from dgb.run.memory import choose_scratch, estimate, limit_gb
@@ -42,8 +42,8 @@ class Trained:
     def untrained_embeddings(self) -> Array:
         """Return the representations by the encoder as it was before its first step."""
         for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
-        encoder = Encoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
-        encoder = encoder.to(self.encoder.weights[0].device)
+        encoder = GCNEncoder(self.inputs.x.shape[1], self.recipe.encoder, for_weights)
+        encoder = encoder.to(next(self.encoder.parameters()).device)
         return embed(encoder, self.inputs, self.recipe.embed, "untrained").cpu().numpy()
 
     def raw_features(self, graph: Graph) -> Any:

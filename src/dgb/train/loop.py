@@ -12,40 +12,18 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import nn
 
 from dgb.errors import DGBError
-from dgb.model.bootstrap import Bootstrap, Outputs
-from dgb.model.loss import symmetric_loss
+from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import PAPER, Loss, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
 from dgb.train.checkpoint import State, diverged, load_state, refuse_overflow, save_state
 from dgb.train.monitor import health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
 
-
-@contextmanager
-def deferred_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False  # only the main thread may set signal handlers
-        return
-    pressed: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-
-    def remember(signum: int, _frame: FrameType | None) -> None:
-        pressed.append(signum)
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, remember)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 Draw = Callable[[], Epoch]
-Loss = Callable[[Outputs], Tensor]
 
 
 def fit(
@@ -55,13 +33,13 @@ def fit(
     generator: torch.Generator,
     *,
     folder: Path | None = None,
-    loss: Loss = symmetric_loss,
+    loss: Loss = PAPER,
 ) -> list[dict[str, Any]]:
     """Train the model in place; with a folder, write metrics and checkpoints and go on from them.
 
     Returns a line of metrics for every epoch that this call trained.
     """
-    state = make_state(model, recipe, generator)
+    state = make_state(model, recipe, generator, loss)
     if folder and load_state(state, folder):
         log(f"resuming after epoch {state.epoch}")
     lines: list[dict[str, Any]] = []
@@ -86,8 +64,11 @@ def fit(
     return lines
 
 
-def make_state(model: Bootstrap, recipe: Train, generator: torch.Generator) -> State:
-    """Return the state of a run before its first epoch."""
+def make_state(
+    model: Bootstrap, recipe: Train, generator: torch.Generator, loss: Loss = PAPER
+) -> State:
+    """Return the state of a run before its first epoch; terms that are modules are learnt too."""
+    model.terms = nn.ModuleList(term for _, term in loss if isinstance(term, nn.Module))
     online = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.Adam(
         online,
@@ -99,7 +80,7 @@ def make_state(model: Bootstrap, recipe: Train, generator: torch.Generator) -> S
 
 
 def train_epoch(
-    state: State, draw_epoch: Draw, recipe: Train, loss: Loss = symmetric_loss
+    state: State, draw_epoch: Draw, recipe: Train, loss: Loss = PAPER
 ) -> dict[str, Any]:
     """Take one step a batch, and one step of Eq. 7 an epoch, spread evenly over its batches."""
     start = time.perf_counter()
@@ -109,7 +90,7 @@ def train_epoch(
         for view1, view2 in bar:
             with torch.autocast(state.generator.device.type, torch.bfloat16, enabled=recipe.bf16):
                 outputs = state.model(view1, view2)
-            value = loss(outputs.float())
+            value = weighted_sum(loss, outputs.float(), (view1, view2))
             state.optimizer.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
             state.optimizer.step()
@@ -153,3 +134,23 @@ def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
             f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
             "set heads.batch_norm=true, raise train.decay or lower train.learning_rate"
         )
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # only the main thread may set signal handlers
+        return
+    pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+
+    def remember(signum: int, _frame: FrameType | None) -> None:
+        pressed.append(signum)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)

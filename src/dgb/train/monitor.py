@@ -29,7 +29,7 @@ def health(outputs: Outputs) -> dict[str, float]:
     """Return the effective rank of the representations and the spread of the projections."""
     return {
         "effective_rank": effective_rank(outputs.representation1),
-        "spread": spread(outputs.projection2),
+        "spread": spread(outputs.target2),
     }
 
 
