@@ -1,7 +1,5 @@
 """How much memory the content of a file may take: asked before any of it is taken."""
 
-import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,18 +14,16 @@ TRUST = "if you trust it, read it where there is more memory, or get it in small
 
 def free_bytes() -> float | None:
     """Return the memory that a process can still take; None where it cannot be told."""
-    meminfo = Path("/proc/meminfo")
-    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
-    for line in lines:
-        if line.startswith("MemAvailable:"):  # Linux
-            return min(int(line.split()[1]) * 1024, _left_in_group())
-    if sys.platform == "darwin":  # what is free now cannot be asked simply: all but a quarter
-        return 0.75 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
+    import psutil
+
+    try:
+        return min(float(psutil.virtual_memory().available), _left_in_group())
+    except (OSError, RuntimeError):  # such as a /proc that is not mounted
+        return None
 
 
 def _left_in_group() -> float:
-    """Return the bytes that a container leaves to its processes."""
+    """Return the bytes that a container leaves to its processes, which psutil does not know."""
     with suppress(OSError, ValueError):  # no limit is told as "max"
         limit = int((GROUP / "memory.max").read_text())
         stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
@@ -56,7 +52,7 @@ def refuse_beyond_room(
 
 def refuse_nodes(count: int) -> None:
     """Refuse a number of nodes that a file declares and no memory holds."""
-    advice = "mend the number of nodes that the file declares"
+    advice = "correct the number of nodes that the file declares"
     refuse_beyond_room(f"{count:,} nodes take at least", NODE * count, advice)
 
 

@@ -91,6 +91,7 @@ def _git(folder: Path, *words: str) -> str:
 
 def peak_mb() -> float | None:
     """Return the most memory this process has held so far, in MB; None where it cannot be told."""
+    # psutil tells what a process holds now, but its peak on Windows alone.
     status = Path("/proc/self/status")
     if status.exists():  # Linux; getrusage would count the parent process before exec as well
         (line,) = [t for t in status.read_text().splitlines() if t.startswith("VmHWM:")]

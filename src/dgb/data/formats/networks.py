@@ -108,6 +108,7 @@ class _RootReached(Exception):  # noqa: N818, since it is no error
 def refuse_entities(path: Path) -> None:
     """Refuse a file with entities of its own; only what stands before its first element is read."""
 
+    # Not defusedxml: networkx parses the file itself, so that all of it would be parsed twice.
     def begin(*_: Any) -> None:
         raise _RootReached
 

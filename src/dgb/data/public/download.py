@@ -11,6 +11,8 @@ from typing import IO
 from dgb.errors import DGBError
 from dgb.files.atomic import whole_file
 
+# Not pooch: it makes files that only their owner may read, and does not bring them to the disk
+# before they get their name (docs/reliability.md).
 TIMEOUT = 10.0  # seconds to connect, and between two pieces of a file
 _PIECE = 1 << 18
 
