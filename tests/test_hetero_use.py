@@ -301,7 +301,7 @@ def test_what_is_refused_is_told_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dgb.commands.training.import_ray", lambda: None)
+    monkeypatch.setattr("dgb.ray.cluster.import_ray", lambda: None)
     verb, *options = words
     assert main([verb, str(folder), *options, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

@@ -13,8 +13,7 @@ from pyarrow import parquet
 
 from dgb.arrays import Array
 from dgb.cli import main
-from dgb.commands.cluster import cluster
-from dgb.commands.neighbors import neighbors
+from dgb.commands import cluster, neighbors
 from dgb.cookbook import load_recipe
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
@@ -45,11 +44,11 @@ def run(blocks: Graph, z: Array, tmp_path: Path) -> Path:
 
 def ask(run: Path, *nodes: str, **options: Any) -> None:
     chosen = {"k": 3, "vectors": None, "json": False, "all": False, "out": None} | options
-    neighbors(Namespace(run=str(run), nodes=list(nodes), **chosen))
+    neighbors.run(Namespace(run=str(run), nodes=list(nodes), **chosen))
 
 
 def group(run: Path, clusters: int | None = None, out: str | None = None) -> None:
-    cluster(Namespace(run=str(run), clusters=clusters, out=out))
+    cluster.run(Namespace(run=str(run), clusters=clusters, out=out))
 
 
 def test_the_neighbours_of_all_nodes_are_written(run: Path, blocks: Graph, z: Array) -> None:
@@ -201,7 +200,7 @@ def test_clusters_are_counted_written_and_shown(
 
 def test_two_nodes_are_one_cluster(run: Path, z: Array, capsys: pytest.CaptureFixture[str]) -> None:
     write_embeddings(run / "embeddings.parquet", np.array(["a", "b"]), z[:2])
-    cluster(Namespace(run=str(run), clusters=None, out=None))
+    cluster.run(Namespace(run=str(run), clusters=None, out=None))
     assert capsys.readouterr().out.startswith("one cluster: vectors are all alike")
 
 

@@ -56,7 +56,7 @@ def train_with_little_room(disk: Path, graph: str, *left: str) -> None:
             return
         assert FULL in line and str(run) in line
         if (run / RECIPE).exists():
-            assert f"go on with `dgb train --resume {run}`" in line
+            assert f"resume it with `dgb train --resume {run}`" in line
             assert main(["train", "--resume", str(run)]) == 0
         else:
             assert "choose another folder" in line
@@ -139,7 +139,7 @@ def test_a_run_does_not_go_on_with_another_graph(
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr("dgb.run.training.write_map", lambda *_: (_ for _ in ()).throw(OSError("x")))
-        assert "go on with" in told(["train", str(graph_file), "--out", str(run), *SETS])
+        assert "resume it with" in told(["train", str(graph_file), "--out", str(run), *SETS])
     write_npz(graph_file, make_blocks(90, seed=1))
     line = told(["train", "--resume", str(run)])
     assert "the graph is not the one" in line and str(run) in line
@@ -169,7 +169,7 @@ def test_a_run_does_not_go_on_where_nodes_have_other_names(
     run, graph = tmp_path / "run", make_blocks(90)
     with monkeypatch.context() as patch:
         patch.setattr("dgb.run.training.write_map", lambda *_: (_ for _ in ()).throw(OSError("x")))
-        assert "go on with" in told(["train", str(graph_file), "--out", str(run), *SETS])
+        assert "resume it with" in told(["train", str(graph_file), "--out", str(run), *SETS])
     write_npz(graph_file, replace(graph, node_ids=graph.node_ids[::-1].copy()))
     assert "the graph is not the one" in told(["train", "--resume", str(run)])
 

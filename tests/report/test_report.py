@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dgb.arguments.parser import make_parser
-from dgb.commands.report import report
+from dgb.cli import make_parser
+from dgb.commands import report
 from dgb.cookbook import load_recipe, recipe_hash, to_toml
 from dgb.errors import DGBError
 from dgb.files.atomic import write_json, write_text
@@ -297,8 +297,8 @@ def test_the_verb_prints_the_path_and_opens_it(
         return True
 
     monkeypatch.setattr("webbrowser.open", take)
-    report(Namespace(run=str(run), compare=None, open=False))
+    report.run(Namespace(run=str(run), compare=None, open=False))
     assert opened == []
-    report(Namespace(run=str(run), compare=str(comparison), open=True))
+    report.run(Namespace(run=str(run), compare=str(comparison), open=True))
     assert opened == [(run / "report.html").resolve().as_uri()]
     assert capsys.readouterr().out.splitlines() == [str(run / "report.html")] * 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dgb.arguments.measuring import REPRODUCED
+from dgb.commands.reproduce import REPRODUCED
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.files.jsonl import read_lines

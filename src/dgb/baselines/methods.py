@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dgb.arrays import Array
-from dgb.data.graph import Graph
+if TYPE_CHECKING:
+    from dgb.arrays import Array
+    from dgb.data.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Method:
     is_random: bool = True  # False: all seeds give the same on one split
 
     @property
-    def run(self) -> Callable[[Graph, Any, int], Array]:
+    def run(self) -> "Callable[[Graph, Any, int], Array]":
         """The function from (graph, settings, seed) to representations or to classes."""
         run: Callable[[Graph, Any, int], Array] = getattr(self.file, self.task)
         return run
@@ -67,7 +68,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-def lacks(method: Method, graph: Graph) -> str | None:
+def lacks(method: Method, graph: "Graph") -> str | None:
     """Return why a method cannot run on this graph, None where it can."""
     if "labels" in method.needs and graph.labels is None:
         return "it learns from labels, and the graph has none to learn from"

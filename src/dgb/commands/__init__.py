@@ -1,24 +1,4 @@
-"""What each verb of the command line does, once its options are parsed."""
+"""The verbs of the command line, a file each: `add_options` its parser, `run` what it does.
 
-from dgb.commands.cluster import cluster
-from dgb.commands.compare import compare
-from dgb.commands.data import data, info
-from dgb.commands.embedding import embed
-from dgb.commands.neighbors import neighbors
-from dgb.commands.report import report
-from dgb.commands.results import reproduce, tune
-from dgb.commands.training import evaluate, train
-
-__all__ = [
-    "cluster",
-    "compare",
-    "data",
-    "embed",
-    "evaluate",
-    "info",
-    "neighbors",
-    "report",
-    "reproduce",
-    "train",
-    "tune",
-]
+`dgb --help` imports all of them, so what is slow to import is imported inside their functions.
+"""

@@ -1,25 +1,38 @@
-"""The verb that groups nodes."""
+"""`dgb cluster`: the nodes of a run in groups."""
 
 import csv
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import check_counts, check_out
+from dgb.commands.options import Verbs, check_counts, check_out
 from dgb.errors import DGBError
 from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
 
-
 CENTRAL = 5  # nodes that stand for a cluster
 
 
-def cluster(options: Namespace) -> None:
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    cluster: ArgumentParser = verbs.add_parser(
+        "cluster", help="group the nodes of a run by k-means"
+    )
+    cluster.add_argument("run", help="run folder")
+    cluster.add_argument(
+        "--clusters", type=int, metavar="K", help="how many (default: by silhouette)"
+    )
+    cluster.add_argument(
+        "--out", metavar="FILE", help=".csv or .parquet (default: clusters.csv in the run folder)"
+    )
+    return cluster
+
+
+def run(options: Namespace) -> None:
     """Group the nodes of a run by k-means; write a cluster for every node and print the groups."""
-    from dgb.evaluate.cluster import central_rows, choose_clusters
-    from dgb.evaluate.cluster import cluster as k_means
+    from dgb.evaluate.cluster import central_rows, choose_clusters, cluster
     from dgb.run import folder as files
     from dgb.run.vectors import read_embeddings
 
@@ -36,7 +49,7 @@ def cluster(options: Namespace) -> None:
         output(f"{found}; --clusters K sets another")
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
-    clusters = k_means(z, count, seed)
+    clusters = cluster(z, count, seed)
     write_clusters(out, ids, clusters)
     output(f"{'cluster':>7}{'nodes':>10}  most central")
     for name, central in enumerate(central_rows(z, clusters, CENTRAL)):

@@ -1,12 +1,23 @@
-"""The verb that sets systems beside each other on one graph."""
+"""`dgb compare`: DGB next to other systems on one graph."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import check_counts, describe, graph_of, recipe_of
+from dgb.baselines.methods import METHODS
+from dgb.commands.options import (
+    GRAPH,
+    Verbs,
+    add_count,
+    add_graph_options,
+    add_recipe_options,
+    check_counts,
+    choose_recipe,
+    describe,
+    open_plain_graph,
+)
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -19,25 +30,47 @@ if TYPE_CHECKING:
     from dgb.measure.tasks import Task
 
 
-def compare(options: Namespace) -> None:
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    compare: ArgumentParser = verbs.add_parser(
+        "compare",
+        help="DGB next to other systems on one graph",
+        epilog=f"methods: {', '.join(METHODS)}; a setting of one is --set gat.dropout=0.5",
+    )
+    compare.add_argument("graph", help=GRAPH)
+    compare.add_argument(
+        "--methods",
+        default="",
+        metavar="A,B",
+        help="or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)",
+    )
+    add_count(compare, "--runs", 5, "trainings (default: 5)")
+    add_count(compare, "--splits", 1, "splits that a training is scored on (default: 1)")
+    add_count(compare, "--jobs", 1, "trainings at once")
+    compare.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")
+    add_recipe_options(compare)
+    add_graph_options(compare)
+    return compare
+
+
+def run(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
-    from dgb.measure.compare import COMPARISON
-    from dgb.measure.compare import compare as run
+    from dgb.measure.compare import COMPARISON, compare
     from dgb.measure.place import Place
     from dgb.measure.table import as_text, make_table, write
     from dgb.report.page import write_comparison
 
-    graph, tasks, missing = _tasks(options)
+    graph, tasks, missing = _choose_tasks(options)
     folder = Path(options.out or f"runs/compare-{graph.name}")
     threads = tasks[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
     output(f"{describe(graph)} → {folder}")
     try:
-        lines, failed = run(tasks, place)
+        lines, failed = compare(tasks, place)
     except KeyboardInterrupt:
-        log("dgb: stopped; what was measured is kept, the same command goes on")
+        log("dgb: stopped; what was measured is kept, the same command resumes")
         raise
-    remarks = [*missing, *_failures(tasks, failed)]
+    remarks = [*missing, *_describe_failures(tasks, failed)]
     if not lines:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_table(f"Systems on {graph.name}", lines, remarks)
@@ -46,16 +79,15 @@ def compare(options: Namespace) -> None:
     output(f"page: {write_comparison(folder, table)}")
 
 
-def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
+def _choose_tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
     """Return the graph, the trainings asked for, and what to say of those left out."""
     from dgb.baselines.choices import settings_of
-    from dgb.baselines.methods import METHODS
     from dgb.measure.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
 
     check_counts(options, "runs", "splits", "jobs")
     methods = choose_methods(listed(options.methods))
-    recipe, for_methods = _settings(options, methods)
-    graph = graph_of(recipe.data, options)
+    recipe, for_methods = _choose_settings(options, methods)
+    graph = open_plain_graph(recipe.data, options)
     repeats = Repeats(options.runs, options.splits).of(graph)
     if repeats.splits < options.splits:
         log(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
@@ -71,8 +103,8 @@ def _tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
     return graph, tasks, remarks
 
 
-def _settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
-    """Return the recipe, which has a check, and those of --set that are for methods."""
+def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
+    """Return the recipe, after a check, and those of --set that are for methods."""
     from dgb.run.trained import check_recipe
 
     sections = [f.name for f in fields(Recipe)]
@@ -80,7 +112,7 @@ def _settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[
     named = [split_override(override)[0] for override in for_methods]
     check_names("section of a recipe or method that is compared,", named, [*sections, *methods])
     options.set = [o for o in options.set if o not in for_methods]
-    recipe = recipe_of(options)
+    recipe = choose_recipe(options)
     check_recipe(recipe)
     if recipe.train.device != "auto":
         raise DGBError(
@@ -90,9 +122,7 @@ def _settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[
     return recipe, for_methods
 
 
-def _failures(tasks: list["Task"], failed: "Failures") -> list[str]:
-    from dgb.baselines.methods import METHODS
-
+def _describe_failures(tasks: list["Task"], failed: "Failures") -> list[str]:
     counts = {key: sum(task.method == key for task in tasks) for key in failed}
     return [
         f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"

@@ -49,8 +49,8 @@ def path_lines(graph: HeteroGraph, paths: Iterable[MetaPath]) -> list[str]:
 
 def count_lines(counts: dict[str, Any]) -> list[str]:
     """Return a line for each count that there is."""
-    told = {name: value for name, value in counts.items() if value not in (None, [], {})}
-    return [f"{name.replace('_', ' '):{_WIDTH}}{_counted(value)}" for name, value in told.items()]
+    known = {name: value for name, value in counts.items() if value not in (None, [], {})}
+    return [f"{name.replace('_', ' '):{_WIDTH}}{_text(value)}" for name, value in known.items()]
 
 
 def remark_lines(notes: Sequence[str], trouble: Sequence[str]) -> list[str]:
@@ -64,20 +64,20 @@ def remark_lines(notes: Sequence[str], trouble: Sequence[str]) -> list[str]:
 def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
     heads = [head.replace("_", " ") for head in next(iter(counts.values()), {})]
     width = max([_WIDTH, *(len(name) + 2 for name in counts)])
-    rows = [(name, map(_counted, counted.values())) for name, counted in counts.items()]
+    rows = [(name, map(_text, row.values())) for name, row in counts.items()]
     return [
         f"{name:{width}}" + "".join(f"{cell:>12}" for cell in cells)
         for name, cells in [(what, heads), *rows]
     ]
 
 
-def _counted(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, list) and len(value) > 1:
-        return f"{len(value)}, the first: {_counted(value[0])}"
+        return f"{len(value)}, the first: {_text(value[0])}"
     if isinstance(value, list):
-        return _counted(value[0])
+        return _text(value[0])
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_counted(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if value is None:
         return "-"
     if isinstance(value, str):

@@ -1,11 +1,11 @@
-"""The verb that finds the nearest nodes of some nodes, or of all."""
+"""`dgb neighbors`: the nearest nodes of some nodes, or of all."""
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import check_out
+from dgb.commands.options import Verbs, add_count, check_out
 from dgb.errors import DGBError, printable
 from dgb.terminal import output
 
@@ -13,7 +13,24 @@ if TYPE_CHECKING:
     from dgb.arrays import Array
 
 
-def neighbors(options: Namespace) -> None:
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    neighbors: ArgumentParser = verbs.add_parser(
+        "neighbors", help="the nodes nearest to some nodes, by cosine"
+    )
+    neighbors.add_argument("run", help="run folder")
+    neighbors.add_argument("nodes", nargs="*", metavar="NODE", help="ids as in your own files")
+    neighbors.add_argument("--all", action="store_true", help="write those of all nodes to a file")
+    add_count(neighbors, "-k", 10, "of each (default: 10)")
+    neighbors.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
+    neighbors.add_argument("--json", action="store_true", help="for programs")
+    neighbors.add_argument(
+        "--out", metavar="FILE", help="of --all (default: neighbors.parquet in the run folder)"
+    )
+    return neighbors
+
+
+def run(options: Namespace) -> None:
     """Print the nearest nodes of the nodes asked for, by cosine, or write those of all nodes."""
     from dgb.run import folder as files
     from dgb.run.vectors import read_embeddings
@@ -21,21 +38,21 @@ def neighbors(options: Namespace) -> None:
     if options.k < 1:
         raise DGBError(f"-k must be at least 1, not {options.k}")
     if bool(options.nodes) == options.all:
-        raise DGBError("give the ids of nodes, or --all for a file with the neighbours of all")
+        raise DGBError("give the ids of nodes, or --all for a file with the neighbors of all")
     folder = Path(options.run)
     files.read_recipe(folder)
     ids, z = read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
     if options.all:
         out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
         write_all(out, ids, z, options.k)
-        output(f"{options.k} neighbours of {len(ids):,} nodes: {out}")
+        output(f"{options.k} neighbors of {len(ids):,} nodes: {out}")
         return
-    found = _found(options, folder, ids, z)
+    found = _find(options, folder, ids, z)
     if options.json:
         print(json.dumps(found, indent=2, default=str))
     else:
         for number, entry in enumerate(found):
-            output(*([""] if number else []), *_readable(entry))
+            output(*([""] if number else []), *_format(entry))
 
 
 def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
@@ -57,7 +74,7 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
     write_parquet(path, pa.table(columns))
 
 
-def _found(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:
+def _find(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:
     import numpy as np
 
     from dgb.data.ids import find_nodes
@@ -94,7 +111,7 @@ def _entry(
     return {"id": node, "label": labels.get(node), "neighbors": found}
 
 
-def _readable(entry: dict[str, Any]) -> list[str]:
+def _format(entry: dict[str, Any]) -> list[str]:
     names = [printable(str(near["id"])) for near in entry["neighbors"]]
     width = max(map(len, names), default=0) + 2
     label = f" ({entry['label']})" if entry["label"] else ""

@@ -1,6 +1,6 @@
-"""The verb that embeds a graph with a finished run."""
+"""`dgb embed`: the vectors of a graph by the encoder of a finished run."""
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -8,12 +8,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import check_out, data_of, graph_of, hetero_of
+from dgb.commands.options import (
+    Verbs,
+    add_graph_options,
+    add_set_option,
+    check_out,
+    choose_data,
+    open_graph,
+    open_plain_graph,
+)
 from dgb.cookbook import load_recipe, split_override
-from dgb.data.align import refuse_own_scales
-from dgb.data.load import is_hetero
 from dgb.errors import DGBError
-from dgb.files.lock import locked
 from dgb.recipe import Recipe
 from dgb.terminal import output
 
@@ -22,23 +27,39 @@ if TYPE_CHECKING:
     from dgb.data.typed.schema import Schema
 
 
-def embed(options: Namespace) -> None:
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    embed: ArgumentParser = verbs.add_parser("embed", help="embed a graph with a finished run")
+    embed.add_argument("run", help="run folder")
+    embed.add_argument("graph", nargs="?", help="another graph (default: the run's own)")
+    embed.add_argument(
+        "--operator", choices=("adj", "diff", "adj+diff"), help="instead of the recipe's"
+    )
+    embed.add_argument("--out", metavar="FILE", help="Parquet file (default: in the run folder)")
+    embed.add_argument("--npy", action="store_true", help="write .npy next to it")
+    add_set_option(embed)
+    add_graph_options(embed)
+    return embed
+
+
+def run(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
+    from dgb.files.lock import locked
     from dgb.run import folder as files
     from dgb.run.vectors import remove_parts, write_embeddings
 
     folder = Path(options.run)
-    _check_embed_options(options)
-    recipe = _recipe(options, files.read_recipe(folder))
+    _check_options(options)
+    recipe = _choose_recipe(options, files.read_recipe(folder))
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     schema = files.read_schema(folder)
     # The run's own embeddings are one file for all processes that might write it.
     is_inside = out.parent.resolve() == folder.resolve()
-    with locked(folder) if is_inside else nullcontext(), _scratch_beside(out) as scratch:
+    with locked(folder) if is_inside else nullcontext(), _scratch_next_to(out) as scratch:
         if schema is None:
-            node_ids, z = _embedded(options, recipe, scratch)
+            node_ids, z = _embed(options, recipe, scratch)
         else:
-            node_ids, z = _embedded_hetero(options, recipe, schema)
+            node_ids, z = _embed_hetero(options, recipe, schema)
         if out.is_dir():  # as an engine has written them
             remove_parts(out)
         write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
@@ -47,14 +68,14 @@ def embed(options: Namespace) -> None:
 
 
 @contextmanager
-def _scratch_beside(out: Path) -> Iterator[Path]:
+def _scratch_next_to(out: Path) -> Iterator[Path]:
     """Give a folder of this process's own: the run may be read-only, and embedded with twice."""
     prefix = f".{out.name}-"
     with TemporaryDirectory(prefix=prefix, dir=out.parent, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
-def _recipe(options: Namespace, run: Recipe) -> Recipe:
+def _choose_recipe(options: Namespace, run: Recipe) -> Recipe:
     """Return the run's recipe with what is asked for now, and the graph that it is asked of."""
     recipe = run
     if options.graph:  # read as the run's own was, from other files
@@ -65,13 +86,15 @@ def _recipe(options: Namespace, run: Recipe) -> Recipe:
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
     if options.graph:
-        return replace(recipe, data=data_of(options, recipe.data))
+        return replace(recipe, data=choose_data(options, recipe.data))
     if not recipe.data.graph:  # saved from Python, which reads no file
         raise DGBError(f"{options.run} does not say which graph it was trained on; name one")
     return recipe
 
 
-def _embedded(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
+def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
+    from dgb.data.align import refuse_own_scales
+    from dgb.data.load import is_hetero
     from dgb.run import folder as files
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
@@ -85,24 +108,24 @@ def _embedded(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array
             f"{recipe.data.graph} has several types of nodes, and {folder} holds no model of such "
             "a graph; train one on it"
         )
-    graph = graph_of(recipe.data, options, encoding)
+    graph = open_plain_graph(recipe.data, options, encoding=encoding)
     refuse_own_scales(graph, encoding)
     return graph.node_ids, embed_graph(encoder, graph, recipe, scratch)
 
 
-def _embedded_hetero(
-    options: Namespace, recipe: Recipe, schema: "Schema"
-) -> tuple["Array", "Array"]:
+def _embed_hetero(options: Namespace, recipe: Recipe, schema: "Schema") -> tuple["Array", "Array"]:
+    from dgb.data.typed.graph import HeteroGraph
     from dgb.run.hetero_embedding import embed_hetero
     from dgb.run.machine import choose_device
     from dgb.run.model_file import load_encoder
 
     encoder = load_encoder(Path(options.run), recipe, choose_device("auto"), schema)
-    graph = hetero_of(recipe.data, options, schema)
+    graph = open_graph(recipe.data, options, schema=schema)
+    assert isinstance(graph, HeteroGraph), "with a schema, others are refused"
     return embed_hetero(encoder, graph, recipe)
 
 
-def _check_embed_options(options: Namespace) -> None:
+def _check_options(options: Namespace) -> None:
     if (options.graph or options.operator or options.set) and not options.out:
         raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
     if (options.nodes or options.labels) and not options.graph:

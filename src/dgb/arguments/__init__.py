@@ -1,1 +1,0 @@
-"""The verbs of the command line and their options; nothing here imports torch."""

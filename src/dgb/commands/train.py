@@ -1,0 +1,168 @@
+"""`dgb train`: one training into a run folder, and a page to look at it."""
+
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dgb.commands.options import (
+    GRAPH,
+    Verbs,
+    add_count,
+    add_graph_options,
+    add_recipe_options,
+    check_counts,
+    choose_recipe,
+    describe,
+    open_graph,
+)
+from dgb.errors import DGBError
+from dgb.recipe import Data, Recipe
+from dgb.terminal import log, output
+
+if TYPE_CHECKING:
+    from dgb.data.graph import Graph
+    from dgb.data.typed.graph import HeteroGraph
+    from dgb.ray.cluster import Cluster
+
+
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    train: ArgumentParser = verbs.add_parser(
+        "train", help="train once, write a run folder, score it if labelled"
+    )
+    train.add_argument("graph", nargs="?", help=GRAPH)
+    train.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
+    train.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
+    train.add_argument(
+        "--engine", choices=("local", "ray"), default="local", help="one process, or many machines"
+    )
+    train.add_argument(
+        "--address", metavar="HOST:PORT", help="of a Ray cluster (default: this machine alone)"
+    )
+    add_count(train, "--workers", None, "ranks that share the rows (default: one a machine)")
+    add_recipe_options(train)
+    add_graph_options(train)
+    return train
+
+
+def run(options: Namespace) -> None:
+    """Train once into a run folder, or resume one; the report is a page to look at it."""
+    from dgb.files.lock import locked
+    from dgb.run.folder import make_folder
+
+    if bool(options.graph) == bool(options.resume):
+        raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
+    cluster = _choose_cluster(options)
+    if options.resume:
+        _resume(options, cluster)
+        return
+    graph, recipe, folder = _start(options)
+    with locked(folder):
+        make_folder(folder, recipe)
+        _train(graph, recipe, folder, cluster)
+
+
+def _choose_cluster(options: Namespace) -> "Cluster | None":
+    from dgb.ray.cluster import Cluster, check_address, import_ray
+
+    if options.engine == "ray":
+        check_counts(options, "workers")
+        import_ray()
+        if options.address:
+            check_address(options.address)
+        return Cluster(options.address, options.workers)
+    if options.address or options.workers is not None:
+        raise DGBError("--address and --workers go with --engine ray")
+    return None
+
+
+def _start(options: Namespace) -> tuple["Graph | HeteroGraph", Recipe, Path]:
+    from dgb.data.typed.graph import HeteroGraph
+    from dgb.run.hetero_parts import resolve
+    from dgb.run.trained import check_recipe
+
+    recipe = choose_recipe(options)
+    check_recipe(recipe)
+    graph = _read(recipe.data, options)
+    if isinstance(graph, HeteroGraph):
+        recipe = resolve(graph, recipe)
+        _print_paths(graph, recipe)
+    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    return graph, recipe, folder
+
+
+def _read(data: Data, options: Namespace) -> "Graph | HeteroGraph":
+    from dgb.data.load import is_hetero
+
+    if options.engine == "ray" and is_hetero(data.graph):
+        raise DGBError("--engine ray is for graphs of one node type; leave it out")
+    return open_graph(data, options)
+
+
+def _print_paths(graph: "HeteroGraph", recipe: Recipe) -> None:
+    """Print the meta-paths of a run, and how dense the graphs are that they make."""
+    from dgb.commands.counts import path_lines
+    from dgb.views.metapaths.inputs import metapaths_of
+
+    if recipe.hetero.encoder != "relations":
+        output(*path_lines(graph, metapaths_of(graph, recipe)), "")
+
+
+def _resume(options: Namespace, cluster: "Cluster | None") -> None:
+    from dgb.files.lock import locked
+    from dgb.report.page import REPORT, write_report
+    from dgb.run.folder import EMBEDDINGS, SCORES, read_recipe
+    from dgb.run.training import remove_leftovers
+
+    if options.set or options.recipe or options.out or options.seed is not None:
+        raise DGBError("--resume takes the run's own recipe and folder; leave out the rest")
+    folder = Path(options.resume)
+    recipe = read_recipe(folder)
+    with locked(folder):
+        if not (folder / SCORES).exists():
+            _train(_read(recipe.data, options), recipe, folder, cluster)
+            return
+        remove_leftovers(folder)  # which a kill after the last file may have left
+        page = folder / REPORT if (folder / REPORT).exists() else write_report(folder)
+    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+
+
+def _train(
+    graph: "Graph | HeteroGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None"
+) -> None:
+    """Train into a folder that is there; what stops it is said together with how to resume."""
+    from dgb.data.typed.graph import HeteroGraph
+    from dgb.files.atomic import UNWRITABLE
+    from dgb.measure.repeat import scores_table, split_table
+    from dgb.report.page import write_report
+    from dgb.run.folder import EMBEDDINGS
+
+    output(f"{describe(graph)} → {folder}")
+    again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
+    try:
+        scores = _run(graph, recipe, folder, cluster)
+        page = write_report(folder)
+    except KeyboardInterrupt:
+        log(f"dgb: stopped; {again}")
+        raise
+    except OSError as error:  # a full disk, most often
+        what = f"cannot write to {folder}" if error.errno in UNWRITABLE else "stopped"
+        raise DGBError(f"{what}: {error.strerror or error}; fix that and {again}") from error
+    if "dgb" in scores:
+        table = split_table if isinstance(graph, HeteroGraph) else scores_table
+        output("", *table([scores]).splitlines(), "")
+    output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
+    output(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+
+
+def _run(
+    graph: "Graph | HeteroGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None"
+) -> dict[str, Any]:
+    from dgb.data.typed.graph import HeteroGraph
+    from dgb.run.hetero import train_hetero_run
+    from dgb.run.training import train_run
+
+    if isinstance(graph, HeteroGraph):
+        return train_hetero_run(graph, recipe, folder)
+    return train_run(graph, recipe, folder, cluster)

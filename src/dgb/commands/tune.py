@@ -1,0 +1,66 @@
+"""`dgb tune`: a recipe searched for a graph."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from dgb.commands.options import (
+    GRAPH,
+    Verbs,
+    add_count,
+    add_graph_options,
+    add_recipe_options,
+    choose_recipe,
+    describe,
+    open_plain_graph,
+)
+from dgb.terminal import log, output
+
+
+def add_options(verbs: Verbs) -> ArgumentParser:
+    """Add the verb and its options."""
+    tune: ArgumentParser = verbs.add_parser(
+        "tune", help="search a recipe for a graph, with or without labels"
+    )
+    tune.add_argument("graph", help=GRAPH)
+    tune.add_argument(
+        "--search",
+        action="append",
+        default=[],
+        metavar="KEY=VALUES",
+        help="train.decay=0.8:0.99, train.learning_rate=1e-4:1e-2:log or encoder.width=256,512 "
+        "(default: the keys that matter most)",
+    )
+    add_count(tune, "--trials", 30, "in all (default: 30)")
+    add_count(tune, "--seeds", 1, "trainings a trial")
+    tune.add_argument("--criterion", metavar="NAME", help="validation, or one that needs no labels")
+    tune.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
+    tune.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
+    add_recipe_options(tune)
+    add_graph_options(tune)
+    return tune
+
+
+def run(options: Namespace) -> None:
+    """Search a recipe for a graph, resuming an earlier call."""
+    from dgb.tune.found import RECIPE, TRIALS, rank_agreement
+    from dgb.tune.space import parse_space
+    from dgb.tune.study import Plan, tune
+
+    recipe = choose_recipe(options)
+    graph = open_plain_graph(recipe.data, options)
+    folder = Path(options.out or f"runs/tune-{graph.name}")
+    plan = Plan(options.trials, options.seeds, options.criterion, options.every)
+    output(f"{describe(graph)} → {folder}")
+    try:
+        found = tune(graph, recipe, parse_space(options.search, recipe), folder, plan)
+    except KeyboardInterrupt:
+        log("dgb: stopped; the same command resumes it")
+        raise
+    output(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
+    for name, (rho, n) in rank_agreement(found.lines).items():
+        if n > 1:  # a graph without labels has none
+            output(f"  {name:22} Spearman {rho:+.2f} with validation accuracy over {n} trials")
+    output(f"recipe: {folder / RECIPE}", f"every trial: {folder / TRIALS}")
+    output(f"use it: dgb train {options.graph} --recipe {folder / RECIPE}")
+    if graph.labels is not None:
+        output("(which prints a test accuracy; after a look at it, choose nothing any more)")
