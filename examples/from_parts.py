@@ -59,7 +59,7 @@ model = Bootstrap(lambda g: SkipEncoder(graph.num_features, 512, g), recipe, gen
 def draw_views() -> tuple[View, View]:
     """Draw both views with new masks: node feature dropout over adj, node dropout over diff."""
     specs = parse_view(recipe.view1), parse_view(recipe.view2)
-    view1, view2 = (make_view(inputs.x, inputs.operators, spec, generator) for spec in specs)
+    view1, view2 = (make_view(inputs, spec, generator) for spec in specs)
     return view1, view2
 
 

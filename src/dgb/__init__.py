@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dgb.model.loss import symmetric_loss as symmetric_loss
     from dgb.train.loop import fit as fit
     from dgb.views.inputs import make_inputs as make_inputs
-    from dgb.views.view import make_view as make_view
+    from dgb.views.sampler import make_view as make_view
 
 _HOMES = {
     "Bootstrap": "dgb.model.bootstrap",
@@ -41,7 +41,7 @@ _HOMES = {
     "load_recipe": "dgb.cookbook",
     "make_graph": "dgb.data.graph",
     "make_inputs": "dgb.views.inputs",
-    "make_view": "dgb.views.view",
+    "make_view": "dgb.views.sampler",
     "symmetric_loss": "dgb.model.loss",
     "to_hetero_data": "dgb.data.typed.pyg",
 }

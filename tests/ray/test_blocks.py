@@ -11,7 +11,8 @@ from dgb.data.graph import Graph
 from dgb.model.embed import embed
 from dgb.model.encoder import GCNEncoder
 from dgb.views.inputs import make_inputs
-from dgb.views.view import make_view, parse_view
+from dgb.views.sampler import make_view
+from dgb.views.view import parse_view
 
 pytest.importorskip("ray")
 
@@ -45,8 +46,8 @@ def test_blocks_are_propagated_as_by_one_process(
     recipe, inputs, blocks = put(graph, sets, machines)
     ours, alone = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5)
     for spec in (parse_view(recipe.view1), parse_view(recipe.view2)):
-        view = make_view(inputs.x, inputs.operators, spec, alone, propagate=True)
-        columns = make_features(blocks, spec.nodes, ours)
+        view = make_view(inputs, spec, alone, propagate=True)
+        columns = make_features(blocks, spec.features, ours)
         x = view.x if isinstance(view.x, torch.Tensor) else view.x.dense()
         assert torch.equal(joined(columns), x)  # the same masks, bit for bit
         made = joined(propagate(blocks, columns, spec.operator))

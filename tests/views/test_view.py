@@ -22,8 +22,9 @@ from dgb.views.inputs import make_inputs
 from dgb.views.operators import make_adj, row_normalise
 from dgb.views.pattern import scatter_product
 from dgb.views.product import product, times
+from dgb.views.sampler import make_view
 from dgb.views.sparse import SparseMatrix, sparse_matrix
-from dgb.views.view import make_view, parse_view, transform_both
+from dgb.views.view import parse_view, transform_both
 from tests.conftest import draw_views
 
 CPU = torch.device("cpu")
@@ -31,9 +32,9 @@ CPU = torch.device("cpu")
 
 def test_a_view_is_read_as_table_3_writes_it() -> None:
     spec = parse_view(ViewRecipe("NFD + ND + DIFF", nfd_drop_rate=0.2, nd_drop_rate=0.4))
-    assert spec.nodes == (("nfd", 0.2), ("nd", 0.4))
+    assert spec.features == (("nfd", 0.2), ("nd", 0.4))
     assert spec.operator == "diff"
-    assert parse_view(ViewRecipe("in+adj")).nodes == ()
+    assert parse_view(ViewRecipe("in+adj")).features == ()
 
 
 @pytest.mark.parametrize("wrong", ["", "adj", "nfd", "nfd+ppr", "drop+adj", "nfd+adj+diff"])
@@ -80,7 +81,7 @@ def test_both_orders_of_the_product_agree(blocks: Graph, operator: str) -> None:
     for propagate in (False, True):
         generator = torch.Generator().manual_seed(4)
         spec = parse_view(recipe.view1)
-        view = make_view(inputs.x, inputs.operators, spec, generator, propagate=propagate)
+        view = make_view(inputs, spec, generator, propagate=propagate)
         out = view.transform(weight)
         (grad,) = torch.autograd.grad(out.square().sum(), weight)
         results.append((out, grad))
@@ -105,7 +106,7 @@ def test_columns_that_meet_dropped_nodes_change_no_result(blocks: Graph) -> None
     recipe = load_recipe("default", [*sets, "encoder.layers=2", "encoder.width=5"])
     inputs = make_inputs(blocks, recipe, CPU)
     spec = parse_view(recipe.view2)
-    view = make_view(inputs.x, inputs.operators, spec, torch.Generator().manual_seed(1))
+    view = make_view(inputs, spec, torch.Generator().manual_seed(1))
     assert isinstance(view.reach, SparseMatrix) and isinstance(view.operator, SparseMatrix)
     assert len(view.reach.values) < 0.6 * len(view.operator.values)
     encoder = GCNEncoder(blocks.num_features, recipe.encoder, torch.Generator().manual_seed(2))

@@ -125,7 +125,7 @@ class Epochs:
         generator = torch.Generator()
         generator.set_state(torch.from_numpy(state.copy()))
         specs = [parse_view(view) for view in (self.recipe.view1, self.recipe.view2)]
-        drawn = [make_features(blocks, spec.nodes, generator) for spec in specs]
+        drawn = [make_features(blocks, spec.features, generator) for spec in specs]
         shares = self._split(blocks.shape[0], ranks, generator)
         after = generator.get_state().numpy()
         wanted = [ray.put(rows) for rows, _ in shares]

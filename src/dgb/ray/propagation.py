@@ -12,7 +12,7 @@ from torch import Tensor
 import ray
 from dgb.arrays import Array
 from dgb.ray.blocks import BlockOperator, Blocks, Csr, Ref, to_features, to_matrix
-from dgb.views.augment import augment
+from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, augment
 from dgb.views.diffusion import chebyshev_sum
 from dgb.views.sparse import SparseMatrix
 
@@ -54,7 +54,8 @@ def _states(blocks: Blocks, drops: Drops, generator: torch.Generator) -> list[li
     states: list[list[Array]] = [[] for _ in blocks.x]
     rows = np.diff(blocks.layout.rows).tolist()
     for name, _ in drops:
-        for own, size in zip(states, blocks.sizes if name == "nfd" else rows, strict=True):
+        counts = {VALUES: blocks.sizes, NODES: rows}[AUGMENTATIONS[name].draws]
+        for own, size in zip(states, counts, strict=True):
             own.append(generator.get_state().numpy())
             for start in range(0, size, AT_ONCE):
                 torch.rand(min(AT_ONCE, size - start), generator=generator)

@@ -21,7 +21,7 @@ from dgb.train.checkpoint import load_state
 from dgb.train.loop import make_state, show_line
 from dgb.train.monitor import is_collapsed, read_metrics
 from dgb.views.rows import batch_sizes
-from dgb.views.view import ONE_LAYER
+from dgb.views.view import ONE_LAYER, parse_view
 from ray import train
 
 FAILURES = 3  # that a run survives
@@ -38,6 +38,8 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
             "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "
             "train.keep=disk and train.device=cuda"
         )
+    if any(parse_view(view).edges for view in (recipe.view1, recipe.view2)):
+        raise DGBError("--engine ray keeps one graph for all epochs: its views cannot drop edges")
     least = min(batch_sizes(num_nodes, recipe.train.batch_size))
     if not 1 <= ranks <= least:
         raise DGBError(

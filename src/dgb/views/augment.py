@@ -1,6 +1,7 @@
 """Node augmentations: node dropout (Eq. 2) and node feature dropout (Eq. 3)."""
 
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,20 +11,32 @@ from dgb.views.sparse import SparseMatrix
 Features = Tensor | SparseMatrix  # [num_nodes, num_features]
 
 
+VALUES, NODES, EDGES = "values", "nodes", "edges"
+
+
+class Augmentation(NamedTuple):
+    """A word of a view: for what it draws one number each, and what it drops by them.
+
+    Whoever draws in parts, some rows at a time or on several machines, draws as many numbers as
+    this says: for every stored value of X, every node, or every undirected edge.
+    """
+
+    draws: str  # VALUES, NODES or EDGES
+    drop: Callable[[Any, float, torch.Generator], Any]  # features (of EDGES: a graph) and drop rate
+
+
 def augment(
-    x: Features, nodes: Iterable[tuple[str, float]], generator: torch.Generator
+    x: Features, drops: Iterable[tuple[str, float]], generator: torch.Generator
 ) -> Features:
-    """Apply augmentations one after the other, each given by its name and drop rate."""
-    drop: dict[str, Callable[[Features, float, torch.Generator], Features]]
-    drop = {"nfd": node_feature_dropout, "nd": node_dropout}
-    for name, drop_rate in nodes:
-        x = drop[name](x, drop_rate, generator)
+    """Apply augmentations of features one after the other, each by its name and drop rate."""
+    for name, drop_rate in drops:
+        x = AUGMENTATIONS[name].drop(x, drop_rate, generator)
     return x
 
 
-def drop(x: Features, nodes: Iterable[tuple[str, float]], generator: torch.Generator) -> Features:
+def drop(x: Features, drops: Iterable[tuple[str, float]], generator: torch.Generator) -> Features:
     """Apply augmentations, and leave out the zeros that products would multiply."""
-    dropped = augment(x, nodes, generator)
+    dropped = augment(x, drops, generator)
     return dropped.without_zeros() if isinstance(dropped, SparseMatrix) else dropped
 
 
@@ -66,3 +79,9 @@ def _bernoulli(size: int, drop_rate: float, generator: torch.Generator) -> Tenso
 def keep_mask(size: int, drop_rate: float, generator: torch.Generator) -> Tensor:
     """Return ε̃ ~ Bernoulli(1 − δ) as bits."""
     return torch.rand(size, generator=generator, device=generator.device) >= drop_rate
+
+
+AUGMENTATIONS = {
+    "nfd": Augmentation(VALUES, node_feature_dropout),
+    "nd": Augmentation(NODES, node_dropout),
+}

@@ -18,7 +18,7 @@ from dgb.views.operators import make_diff, make_operators, row_factors, row_norm
 from dgb.views.product import Operator
 from dgb.views.rows import Store
 from dgb.views.sparse import sparse_matrix
-from dgb.views.view import SPARSE_COST, parse_view
+from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,12 @@ class Inputs:
     device: torch.device  # where the networks are
     row_scale: Tensor | None = None  # [num_nodes], what rows of x are multiplied by when used
     store: Store | None = None  # of P X̃, where a step takes some rows of it
+
+    def draw_operator(
+        self, spec: ViewSpec, _generator: torch.Generator
+    ) -> tuple[Operator, Tensor | None]:
+        """Return the operator of a view, and the edges that it lacks, [2, num_hidden]."""
+        return self.operators[spec.operator], None
 
     @property
     def is_on_disk(self) -> bool:

@@ -80,6 +80,7 @@ class Store:
         return new_mapped(self.folder / f"{name}.npy", np.float32, shape)
 
 
+Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
 AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
 
 
@@ -90,6 +91,7 @@ class RowBatches:
     views: tuple[ColumnBlocks, ColumnBlocks]
     sizes: Sequence[int]  # rows of each batch
     device: torch.device
+    hidden: tuple[Pairs | None, Pairs | None] = (None, None)  # of each view
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -97,8 +99,11 @@ class RowBatches:
 
     def __iter__(self) -> Iterator[tuple[Rows, Rows]]:
         """Yield the rows of both views, batch by batch."""
-        for start, stop in pairwise(accumulate(self.sizes, initial=0)):
-            first, second = (Rows(view.rows(start, stop).to(self.device)) for view in self.views)
+        for number, (start, stop) in enumerate(pairwise(accumulate(self.sizes, initial=0))):
+            first, second = (
+                Rows(view.rows(start, stop).to(self.device), pairs[number] if pairs else None)
+                for view, pairs in zip(self.views, self.hidden, strict=True)
+            )
             yield first, second
 
 
@@ -110,11 +115,27 @@ def batch_sizes(num_nodes: int, batch_size: int) -> list[int]:
     return [num_nodes // count + (i < num_nodes % count) for i in range(count)]
 
 
+def pairs_within(pairs: Tensor | None, order: Tensor, sizes: Sequence[int]) -> Pairs | None:
+    """Return, of node pairs [2, m], those with both ends in a batch, as rows of that batch."""
+    if pairs is None:
+        return None
+    place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)).to(order))
+    ends = place[pairs.to(order.device)]
+    starts = torch.tensor([0, *accumulate(sizes)]).to(order)
+    batch = torch.bucketize(ends, starts, right=True) - 1
+    inside = batch[0] == batch[1]
+    ends, batch = ends[:, inside], batch[0, inside]
+    by_batch = batch.argsort(stable=True)
+    counts = batch.bincount(minlength=len(sizes)).tolist()
+    rows = (ends - starts[batch])[:, by_batch]
+    return list(torch.split(rows, counts, dim=1))
+
+
 def fill(
     blocks: ColumnBlocks,
     x: Features,
     scale: Tensor | None,
-    nodes: Sequence[tuple[str, float]],
+    drops: Sequence[tuple[str, float]],
     generator: torch.Generator,
 ) -> None:
     """Write X̃ into blocks; `scale` [num_nodes] is what rows of X are multiplied by before.
@@ -124,17 +145,17 @@ def fill(
     """
     if isinstance(x, SparseMatrix):
         scaled = x if scale is None else scale_rows(x, scale[:, None])
-        augmented = augment(scaled, nodes, generator)
+        augmented = augment(scaled, drops, generator)
         assert isinstance(augmented, SparseMatrix)
         for first, block in blocks.placed():
             augmented.write_columns(first, block)
         return
     step = max(1, AT_ONCE // x.shape[1])
-    for turn, node in enumerate(nodes or [("in", 0.0)]):
+    for turn, drop in enumerate(drops or [None]):
         for start in range(0, x.shape[0], step):
             stop = min(start + step, x.shape[0])
             rows = blocks.rows(start, stop) if turn else _scaled(x, scale, start, stop)
-            drawn = augment(rows, [node] if nodes else [], generator)
+            drawn = augment(rows, [drop] if drop else [], generator)
             assert isinstance(drawn, Tensor)
             blocks.write(start, drawn)
 

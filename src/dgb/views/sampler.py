@@ -6,9 +6,10 @@ from typing import Any, Protocol
 import torch
 
 from dgb.recipe import Recipe, Train
+from dgb.views.augment import augment, node_factors, scale_rows
 from dgb.views.inputs import Inputs
-from dgb.views.rows import RowBatches, batch_sizes, fill, propagate
-from dgb.views.view import ViewSpec, make_view, parse_view, propagates_first
+from dgb.views.rows import RowBatches, batch_sizes, fill, pairs_within, propagate
+from dgb.views.view import View, ViewSpec, parse_view, propagates_first
 
 
 class Epoch(Protocol):
@@ -32,12 +33,42 @@ def epoch_sampler(
 
     def draw() -> Epoch:
         view1, view2 = (
-            make_view(inputs.x, inputs.operators, spec, generator, propagate=propagate)
+            make_view(inputs, spec, generator, propagate=propagate)
             for spec, propagate in zip(specs, first, strict=True)
         )
         return [(view1, view2)]
 
     return draw
+
+
+def make_view(
+    inputs: Inputs, spec: ViewSpec, generator: torch.Generator, *, propagate: bool = False
+) -> View:
+    """Draw a view of the whole graph with new masks.
+
+    Args:
+        inputs: Features and operators, from `make_inputs`.
+        spec: What to drop and which operator to take, from `parse_view`.
+        generator: Of the masks.
+        propagate: Compute P X̃ at once, for the order (P X̃) W.
+
+    Returns:
+        The view, in the form that encoders take.
+
+    Example:
+        >>> view = make_view(inputs, parse_view(recipe.view1), torch.Generator())
+    """
+    x = inputs.x
+    if propagate or any(name != "nd" for name, _ in spec.features):
+        dropped, undropped = augment(x, spec.features, generator), None
+    else:  # node dropout alone: both views can share X W
+        keep = node_factors(x, [drop_rate for _, drop_rate in spec.features], generator)
+        dropped, undropped = scale_rows(x, keep), (x, keep)
+    operator, hidden = inputs.draw_operator(spec, generator)
+    view = View(dropped, operator, undropped=undropped, hidden=hidden)
+    if propagate:
+        return view.propagate()
+    return view.compact() if spec.features else view
 
 
 def _row_sampler(
@@ -49,12 +80,15 @@ def _row_sampler(
     sizes = batch_sizes(num_nodes, recipe.batch_size)
 
     def draw() -> RowBatches:
+        drawn = []
         for view, spec in zip((view1, view2), specs, strict=True):
-            fill(view, inputs.x, inputs.row_scale, spec.nodes, generator)
+            fill(view, inputs.x, inputs.row_scale, spec.features, generator)
+            drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
-        for view, spec in zip((view1, view2), specs, strict=True):
-            propagate(view, inputs.operators[spec.operator], order)
-        return RowBatches((view1, view2), sizes, inputs.device)
+        for view, (operator, _) in zip((view1, view2), drawn, strict=True):
+            propagate(view, operator, order)
+        hidden1, hidden2 = (pairs_within(pairs, order, sizes) for _, pairs in drawn)
+        return RowBatches((view1, view2), sizes, inputs.device, (hidden1, hidden2))
 
     return draw
 

@@ -1,21 +1,19 @@
 """A view: augmented features and the operator they travel over, as Table 3 writes it, "nfd+adj"."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
 from dgb.recipe import ViewRecipe
-from dgb.views.augment import Features, augment, node_factors, scale_rows
+from dgb.views.augment import AUGMENTATIONS, EDGES, Features
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
 ONE_LAYER = (
     "encoder.layers=1: rows of P X̃ are independent of each other, rows of a second layer are not"
 )
-AUGMENTATIONS = ("in", "nfd", "nd")
+IDENTITY = "in"  # of a view without augmentation
 OPERATORS = ("adj", "diff")
 # How much slower a multiplication is in a sparse product than in a dense one, measured on CPU.
 SPARSE_COST = 5
@@ -25,23 +23,26 @@ PASSES = 3
 
 @dataclass(frozen=True)
 class ViewSpec:
-    """A parsed view: which node augmentations at which drop rates, and which operator."""
+    """A parsed view: which augmentations at which drop rates, and which operator."""
 
-    nodes: tuple[tuple[str, float], ...]  # (nfd or nd, drop_rate), in the order applied
+    features: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from X, in order
+    edges: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from the graph
     operator: str
 
 
 def parse_view(recipe: ViewRecipe) -> ViewSpec:
     """Read a view such as "nfd+adj", "nfd+nd+diff" or "in+adj"."""
     words = [word.strip() for word in recipe.augment.lower().split("+")]
-    *nodes, operator = words
-    if operator not in OPERATORS or any(n not in AUGMENTATIONS for n in nodes) or not nodes:
+    *names, operator = words
+    known = (IDENTITY, *AUGMENTATIONS)
+    if operator not in OPERATORS or any(name not in known for name in names) or not names:
         raise DGBError(
-            f"a view is one or more of {', '.join(AUGMENTATIONS)} joined by + with one of "
+            f"a view is one or more of {', '.join(known)} joined by + with one of "
             f"{', '.join(OPERATORS)}, such as nfd+adj, not {recipe.augment!r}"
         )
-    rates = {"nfd": recipe.nfd_drop_rate, "nd": recipe.nd_drop_rate}
-    return ViewSpec(tuple((n, rates[n]) for n in nodes if n != "in"), operator)
+    drops = [(name, getattr(recipe, f"{name}_drop_rate")) for name in names if name != IDENTITY]
+    edges = tuple(drop for drop in drops if AUGMENTATIONS[drop[0]].draws == EDGES)
+    return ViewSpec(tuple(drop for drop in drops if drop not in edges), edges, operator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class View:
     reach: Operator | None = None  # the operator without the columns that meet empty rows of X̃
     # X and the factors [num_nodes, 1] of its rows, where node dropout alone made X̃
     undropped: tuple[Features, Tensor] | None = None
+    hidden: Tensor | None = None  # [2, num_hidden], node pairs: edges that this view lacks
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
@@ -98,6 +100,7 @@ class Rows:
     """Some rows of P X̃, from which one layer of an encoder is exact without the others."""
 
     propagated: Tensor  # [rows, num_features]
+    hidden: Tensor | None = None  # [2, num_hidden], pairs of these rows: edges that the view lacks
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return these rows of P X̃ W."""
@@ -107,24 +110,6 @@ class Rows:
     def operator(self) -> Operator:
         """Refuse a second layer."""
         raise DGBError(f"row batches need {ONE_LAYER}")
-
-
-def make_view(
-    x: Features,
-    operators: Mapping[str, Operator],
-    spec: ViewSpec,
-    generator: torch.Generator,
-    *,
-    propagate: bool = False,
-) -> View:
-    """Draw a view with new masks; `propagate` computes P X̃ at once, for (P X̃) W."""
-    is_dropped_by_node = all(name == "nd" for name, _ in spec.nodes)
-    if propagate or not is_dropped_by_node:
-        view = View(augment(x, spec.nodes, generator), operators[spec.operator])
-        return view.propagate() if propagate else view.compact()
-    keep = node_factors(x, [drop_rate for _, drop_rate in spec.nodes], generator)
-    view = View(scale_rows(x, keep), operators[spec.operator], undropped=(x, keep))
-    return view.compact() if spec.nodes else view
 
 
 def transform_both(view1: View | Rows, view2: View | Rows, weight: Tensor) -> tuple[Tensor, Tensor]:

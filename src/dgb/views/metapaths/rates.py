@@ -29,10 +29,15 @@ def parse_typed_view(
     nothing lies on a way.
     """
     spec, types = parse_view(recipe), list(types)
+    if spec.edges:
+        raise DGBError(
+            f"the view {recipe.augment} drops edges, which is for graphs of one node type; "
+            "way_drop_rate drops nodes on the way of meta-paths"
+        )
     own = _own_rates(recipe, types)
-    _refuse_unused(recipe, own, [name for name, _ in spec.nodes], target)
+    _refuse_unused(recipe, own, [name for name, _ in spec.features], target)
     nodes = {
-        name: tuple((kind, own.get((name, kind), rate)) for kind, rate in spec.nodes)
+        name: tuple((kind, own.get((name, kind), rate)) for kind, rate in spec.features)
         for name in types
     }
     way = {name: own.get((name, "way"), recipe.way_drop_rate) for name in types}
