@@ -71,9 +71,12 @@ class Heads:
 class ViewRecipe:
     """What is done to one view: node augmentations and an operator, as Table 3 names them."""
 
-    augment: str = setting("nfd+adj", "any of in, nfd, nd, joined by + with one of adj, diff")
+    augment: str = setting("nfd+adj", "any of in, nfd, nd, ed, joined by + with one of adj, diff")
     nfd_drop_rate: float = setting(0.7, "share of the features that nfd drops", low=0, high=0.99)
     nd_drop_rate: float = setting(0.5, "share of the nodes that nd drops", low=0, high=0.99)
+    ed_drop_rate: float = setting(
+        0.5, "share of the edges that ed hides, beyond the paper", low=0, high=0.99, before=0.5
+    )
     way_drop_rate: float = setting(
         0.0,
         "share of the nodes on the way of meta-paths that are left out",

@@ -1,9 +1,11 @@
-"""Node augmentations: node dropout (Eq. 2) and node feature dropout (Eq. 3)."""
+"""Augmentations: node dropout (Eq. 2), node feature dropout (Eq. 3), and edges that are hidden."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from dgb.views.sparse import SparseMatrix
@@ -81,7 +83,23 @@ def keep_mask(size: int, drop_rate: float, generator: torch.Generator) -> Tensor
     return torch.rand(size, generator=generator, device=generator.device) >= drop_rate
 
 
+def hide_edges(adjacency: Any, drop_rate: float, generator: torch.Generator) -> tuple[Any, Tensor]:
+    """Take undirected edges out of a graph with probability `drop_rate`.
+
+    Returns the symmetric adjacency of the edges left, whose weights are as they were, and the
+    hidden ones, [2, num_hidden], the smaller node first.
+    """
+    edges = sparse.triu(adjacency, 1, format="coo")
+    keep = keep_mask(edges.nnz, drop_rate, generator).cpu().numpy()
+    row, col = edges.coords
+    ends = (row[keep], col[keep])
+    half = sparse.csr_array((edges.data[keep], ends), shape=adjacency.shape)
+    hidden = torch.from_numpy(np.stack([row[~keep], col[~keep]]).astype(np.int64))
+    return sparse.csr_array(half + half.T), hidden
+
+
 AUGMENTATIONS = {
     "nfd": Augmentation(VALUES, node_feature_dropout),
     "nd": Augmentation(NODES, node_dropout),
+    "ed": Augmentation(EDGES, hide_edges),
 }

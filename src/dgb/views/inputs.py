@@ -1,7 +1,7 @@
 """What a run computes once from a graph: features as tensors and operators."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.recipe import Data, DiffusionRecipe, Recipe, Train
-from dgb.views.augment import Features
+from dgb.views.augment import AUGMENTATIONS, Features
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
 from dgb.views.product import Operator
 from dgb.views.rows import Store
@@ -30,12 +30,25 @@ class Inputs:
     device: torch.device  # where the networks are
     row_scale: Tensor | None = None  # [num_nodes], what rows of x are multiplied by when used
     store: Store | None = None  # of P X̃, where a step takes some rows of it
+    adjacency: Any = None  # scipy csr_array; views that hide edges make their operators of it
+    diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
 
     def draw_operator(
-        self, spec: ViewSpec, _generator: torch.Generator
+        self, spec: ViewSpec, generator: torch.Generator
     ) -> tuple[Operator, Tensor | None]:
-        """Return the operator of a view, and the edges that it lacks, [2, num_hidden]."""
-        return self.operators[spec.operator], None
+        """Return the operator of a view, and the edges that it lacks, [2, num_hidden].
+
+        Where edges are hidden, the operator is that of the graph without them: their ends have
+        the degrees of what remains.
+        """
+        if not spec.edges:
+            return self.operators[spec.operator], None
+        graph, hidden = self.adjacency, []
+        for name, drop_rate in spec.edges:
+            graph, pairs = AUGMENTATIONS[name].drop(graph, drop_rate, generator)
+            hidden.append(pairs)
+        made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device)
+        return made[spec.operator], torch.cat(hidden, dim=1).to(self.device)
 
     @property
     def is_on_disk(self) -> bool:
@@ -72,14 +85,16 @@ def make_inputs(
     if recipe.embed.smooth:
         smooth = DiffusionRecipe(alpha=recipe.embed.smooth, self_loops=True)
         operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
+    edges = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion}
     if not has_row_batches(recipe.train, graph.num_nodes):
-        return Inputs(to_features(normalised_features(graph, recipe)).to(device), operators, device)
+        x = to_features(normalised_features(graph, recipe)).to(device)
+        return Inputs(x, operators, device, **edges)
     is_scaled = recipe.data.normalise == "row"
     scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
     store = Store(recipe.train.columns, scratch)
     # Blocks of columns are dense anyway: features that are dense stay where the graph has them.
     x = to_features(graph.x) if sparse.issparse(graph.x) else _dense_features(graph.x)
-    return Inputs(x.to(place), operators, device, scale, store)
+    return Inputs(x.to(place), operators, device, scale, store, **edges)
 
 
 def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
