@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dgb.cookbook import load_recipe as load_recipe
+    from dgb.data.formats.pyg import from_hetero_data as from_hetero_data
+    from dgb.data.formats.pyg import from_pyg as from_pyg
+    from dgb.data.formats.pyg import to_hetero_data as to_hetero_data
+    from dgb.data.formats.pyg import to_pyg as to_pyg
     from dgb.data.graph import Graph as Graph
     from dgb.data.graph import make_graph as make_graph
     from dgb.data.load import load_graph as load_graph
     from dgb.data.load import load_hetero as load_hetero
     from dgb.data.typed.graph import HeteroGraph as HeteroGraph
-    from dgb.data.typed.pyg import from_hetero_data as from_hetero_data
-    from dgb.data.typed.pyg import to_hetero_data as to_hetero_data
     from dgb.errors import DGBError as DGBError
     from dgb.estimator import DGB as DGB
     from dgb.evaluate.probe import linear_probe as linear_probe
@@ -34,7 +36,8 @@ _HOMES = {
     "HeteroGraph": "dgb.data.typed.graph",
     "embed": "dgb.model.embed",
     "fit": "dgb.train.loop",
-    "from_hetero_data": "dgb.data.typed.pyg",
+    "from_hetero_data": "dgb.data.formats.pyg",
+    "from_pyg": "dgb.data.formats.pyg",
     "linear_probe": "dgb.evaluate.probe",
     "load_graph": "dgb.data.load",
     "load_hetero": "dgb.data.load",
@@ -43,7 +46,8 @@ _HOMES = {
     "make_inputs": "dgb.views.inputs",
     "make_view": "dgb.views.sampler",
     "symmetric_loss": "dgb.model.loss",
-    "to_hetero_data": "dgb.data.typed.pyg",
+    "to_hetero_data": "dgb.data.formats.pyg",
+    "to_pyg": "dgb.data.formats.pyg",
 }
 __all__ = sorted(_HOMES)
 

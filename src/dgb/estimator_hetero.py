@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
+from dgb.data.formats.pyg import from_hetero_data
 from dgb.data.ids import find_nodes
 from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import HeteroGraph
-from dgb.data.typed.pyg import from_hetero_data
 from dgb.data.typed.schema import Schema
 from dgb.data.typed.target import with_target
 from dgb.errors import DGBError

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from dgb.cookbook import load_recipe
-from dgb.data.typed.features import with_features
+from dgb.data.structure import with_features
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap

@@ -8,9 +8,7 @@ from dgb.data.align import align
 from dgb.data.encoding import Encoding
 from dgb.data.formats.array_files import read_array_files
 from dgb.data.formats.arrays import open_npz
-from dgb.data.formats.edge_arrays import SUFFIXES as ARRAY_SUFFIXES
-from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
-from dgb.data.formats.node_matrix import node_matrix
+from dgb.data.formats.matrix_files import ARRAY_SUFFIXES, MATRIX_SUFFIXES, node_matrix
 from dgb.data.formats.npz import read_npz
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables

@@ -97,7 +97,7 @@ def is_hetero(name_or_path: PathLike) -> bool:
 @lru_cache(maxsize=8)
 def _holds_hetero_data(path: Path, _state: tuple[int, ...]) -> bool:
     # A command asks several times, and each answer would open the archive again.
-    from dgb.data.formats.pyg import holds_hetero_data
+    from dgb.data.formats.pyg_file import holds_hetero_data
 
     return holds_hetero_data(path)
 
@@ -167,6 +167,6 @@ def _read_typed_path(path: Path, data: Data, schema: Schema | None) -> HeteroGra
         return read_hetero_folder(path, data, schema.encodings() if schema else None)
     if path.is_dir():
         return read_heco(path, data.target)
-    from dgb.data.typed.pyg import read_hetero_data
+    from dgb.data.formats.pyg import read_hetero_data
 
     return read_hetero_data(path, data.target)

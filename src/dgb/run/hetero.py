@@ -9,7 +9,7 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.fingerprint import identity
 from dgb.data.graph import Graph
-from dgb.data.typed.features import union_graph, union_ids
+from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import HeteroGraph
 from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.files.atomic import write_json

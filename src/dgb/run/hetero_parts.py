@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from dgb.arrays import Array
-from dgb.data.typed.features import union_ids, with_features
+from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError

@@ -8,17 +8,19 @@ from scipy import sparse
 from torch_geometric.transforms import BaseTransform
 
 from dgb.data.formats.arrays import edge_matrix
+from dgb.data.formats.pyg_store import Store, stores_of
 from dgb.data.graph import undirected
 from dgb.errors import DGBError
 from dgb.recipe import DiffusionRecipe
 from dgb.settings import make_section
-from dgb.transforms.stores import Data, Store, stores_of
 from dgb.views.diffusion import Diffusion
 from dgb.views.operators import make_diff
 from dgb.views.product import product
 from dgb.views.sparsify import sparsify
 
 ERROR = 1e-6  # of S: as exact as float32
+
+Data = Any  # torch_geometric's Data or HeteroData
 
 
 class _Diffuse(BaseTransform):  # type: ignore[misc]

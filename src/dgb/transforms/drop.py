@@ -8,10 +8,12 @@ from scipy import sparse
 from torch import Tensor
 from torch_geometric.transforms import BaseTransform
 
+from dgb.data.formats.pyg_store import stores_of
 from dgb.errors import DGBError
-from dgb.transforms.stores import Data, stores_of
 from dgb.views.augment import node_dropout, node_feature_dropout
 from dgb.views.sparse import SparseMatrix, sparse_matrix
+
+Data = Any  # torch_geometric's Data or HeteroData
 
 
 class _Drop(BaseTransform):  # type: ignore[misc]

@@ -12,11 +12,11 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.transforms import ToUndirected
 
 from dgb.data.encoding import named_columns
+from dgb.data.formats.pyg import from_hetero_data, to_hetero_data
 from dgb.data.graph import Split
 from dgb.data.load import is_hetero, load_graph, load_hetero
 from dgb.data.objects import to_graph
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
-from dgb.data.typed.pyg import from_hetero_data, to_hetero_data
 from dgb.errors import DGBError
 
 from .test_heco import Harmful

@@ -9,9 +9,7 @@ from dgb.arrays import Array
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import Matrix, class_labels
-from dgb.data.formats.edge_arrays import read_edge_array
-from dgb.data.formats.node_matrix import SUFFIXES as MATRIX_SUFFIXES
-from dgb.data.formats.node_matrix import node_matrix, read_npy
+from dgb.data.formats.matrix_files import MATRIX_SUFFIXES, node_matrix, read_edge_array, read_npy
 from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.structure import refuse_featureless, structural_features, with_structure
 from dgb.data.tables.columns import find_column

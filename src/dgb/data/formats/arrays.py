@@ -12,8 +12,7 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.checked import checked_labels
 from dgb.errors import DGBError, refusing
-from dgb.files.limits import refuse_nodes
-from dgb.files.packed import check_members
+from dgb.files.limits import check_members, refuse_nodes
 from dgb.terminal import some
 
 Arrays = dict[str, Array]

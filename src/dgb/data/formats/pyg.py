@@ -1,21 +1,23 @@
-"""To and from torch_geometric's Data, in memory and in files that are read without running them."""
+"""To and from torch_geometric's Data and HeteroData, in memory and in files."""
 
 import warnings
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from dgb.data.formats.arrays import class_labels, edge_matrix, own_ids
+from dgb.data.formats.arrays import count_nodes
+from dgb.data.formats.pyg_file import load_pyg, refusal
 from dgb.data.formats.pyg_store import (
+    Store,
     array_of,
-    column_encoding,
     count_rows,
-    features_of,
+    edges_of,
     has,
+    labels_of,
+    node_parts,
+    set_edges,
     set_labels,
     set_nodes,
     splits_of,
@@ -23,70 +25,144 @@ from dgb.data.formats.pyg_store import (
 )
 from dgb.data.graph import Graph
 from dgb.data.structure import make_featured_graph
+from dgb.data.typed.graph import (
+    HeteroGraph,
+    Relation,
+    make_hetero_graph,
+    make_node_type,
+    make_relation,
+)
+from dgb.data.typed.reverse import without_reverse
+from dgb.data.typed.target import choose_target
 from dgb.errors import DGBError, refusing
-from dgb.files.limits import refuse_beyond_room
-from dgb.files.packed import check_members
+from dgb.files.limits import refuse_nodes
 
-Data = Any  # torch_geometric's; imported only inside the functions, for a quick start
+# torch_geometric's; imported only inside the functions, for a quick start
+Data = Any
+HeteroData = Any
 
 
 def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Graph:
     """Make a Graph of a torch_geometric Data: x, edge_index, edge_weight, y, masks and node_ids.
 
-    Without x, features of the kind `structure` are made of the edges; `feature_names` are kept.
+    Args:
+        data: the Data; its `feature_names`, where it has some, name the columns of x.
+        name: what the graph is called.
+        structure: the features that are made of the edges where there is no x.
+
+    Example:
+        >>> graph = dgb.from_pyg(Planetoid("data", "Cora")[0], name="cora")
     """
     if data.edge_index is None:
         raise DGBError("the Data has no edge_index; set data.edge_index, a [2, num_edges] tensor")
-    x = None if data.x is None else features_of(data.x)
-    num_nodes = _count_nodes(data) if x is None else x.shape[0]
-    weight = array_of(data.edge_weight).ravel() if has(data, "edge_weight") else None
+    count = count_rows(data)
+    if count is None:
+        with warnings.catch_warnings():
+            # PyG warns where it can only count by the edges, which is all that there is then.
+            warnings.simplefilter("ignore", UserWarning)
+            count = int(data.num_nodes or 0)
+    x, encoding, node_ids = node_parts(data, count)
     graph = make_featured_graph(
         name,
         x,
-        edge_matrix(array_of(data.edge_index), num_nodes, weight),
+        edges_of(data, (count, count)),
         structure,
-        node_ids=own_ids(array_of(data.node_ids) if has(data, "node_ids") else None, num_nodes),
-        labels=None if data.y is None else class_labels(array_of(data.y)),
-        splits=splits_of(data, num_nodes),
+        node_ids=node_ids,
+        labels=labels_of(data, count),
+        splits=splits_of(data, count),
     )
-    if x is None:
-        return graph
-    return replace(graph, encoding=column_encoding(data, graph.num_features))
+    return replace(graph, encoding=encoding or graph.encoding)
 
 
 def to_pyg(graph: Graph) -> Data:
-    """Make a torch_geometric Data of a Graph; sparse features become a sparse COO tensor."""
-    import torch
+    """Make a torch_geometric Data of a Graph; sparse features become a sparse COO tensor.
+
+    Args:
+        graph: the graph; the Data shares no memory with it.
+
+    Returns:
+        A Data with x, edge_index, edge_weight and node_ids, and with feature_names, y and masks
+        where the graph has names, labels and splits.
+
+    Example:
+        >>> data = dgb.to_pyg(dgb.load_graph("cora"))
+    """
     from torch_geometric import data as pyg
 
-    edges = sparse.coo_array(graph.adjacency)
-    data = pyg.Data(
-        x=tensor_of(graph.x),
-        edge_index=torch.from_numpy(np.stack(edges.coords).astype(np.int64)),
-        edge_weight=torch.from_numpy(edges.data.copy()),
-    )
+    data = pyg.Data(x=tensor_of(graph.x))
+    set_edges(data, graph.adjacency)
     set_nodes(data, graph.node_ids, graph.encoding)
     set_labels(data, graph.labels, graph.splits, graph.num_nodes)
     return data
 
 
-def _count_nodes(data: Data) -> int:
-    # PyG itself counts by x or by the edges, which end before a last node without any.
-    rows = count_rows(data)
-    if rows is not None:
-        return rows
-    with warnings.catch_warnings():
-        # PyG warns where it can only count by the edges, which is all that there is then.
-        warnings.simplefilter("ignore", UserWarning)
-        return int(data.num_nodes or 0)
+def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") -> HeteroGraph:
+    """Make a HeteroGraph of a torch_geometric HeteroData.
+
+    Args:
+        data: x, node_ids, feature_names, edge_index and edge_weight of all its types are taken,
+            and y and the masks of the target.
+        target: the type to embed; else the only one with y, else the only one with x.
+        name: what the graph is called.
+
+    Example:
+        >>> graph = dgb.from_hetero_data(data, target="paper")
+    """
+    stores = {kind: data[kind] for kind in data.node_types}
+    notes: list[str] = []
+    counts = {kind: _count(data, kind, notes) for kind in _types(data)}
+    refuse_nodes(sum(counts.values()))
+    nodes = {}
+    for kind, count in counts.items():
+        try:
+            x, encoding, ids = node_parts(stores.get(kind, {}), count)
+        except DGBError as error:
+            raise DGBError(f"type {kind}: {error}") from None
+        nodes[kind] = make_node_type(np.arange(count) if ids is None else ids, x, encoding)
+    labelled = [kind for kind, store in stores.items() if has(store, "y")]
+    featured = [kind for kind, found in nodes.items() if found.x is not None]
+    target = choose_target(target, nodes, labelled, featured)
+    relations, again = without_reverse(_relation(data, key, counts) for key in data.edge_types)
+    chosen, count = stores.get(target, {}), counts[target]
+    splits = splits_of(chosen, count)
+    names = tuple(map(str, chosen["split_names"])) if has(chosen, "split_names") else ()
+    return make_hetero_graph(
+        name,
+        nodes,
+        relations,
+        target,
+        labels=labels_of(chosen, count),
+        splits=splits,
+        split_names=names if len(names) == len(splits) else (),
+        notes=(*notes, *again),
+    )
 
 
-_ADVICE = (
-    "save one torch_geometric Data of tensors alone with torch.save(data, path), or write the "
-    "graph with dgb.data.formats.npz.write_npz"
-)
-_SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CVE-2025-32434)
-_HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
+def to_hetero_data(graph: HeteroGraph) -> HeteroData:
+    """Make a torch_geometric HeteroData of a HeteroGraph; relations keep their one direction.
+
+    Args:
+        graph: the graph; the HeteroData shares no memory with it.
+
+    Example:
+        >>> data = dgb.to_hetero_data(dgb.load_hetero("examples/library", label="field"))
+    """
+    from torch_geometric import data as pyg
+
+    data = pyg.HeteroData()
+    for kind, nodes in graph.nodes.items():
+        store = data[kind]
+        store["num_nodes"] = nodes.num_nodes
+        if nodes.x is not None:
+            store["x"] = tensor_of(nodes.x)
+        set_nodes(store, nodes.node_ids, nodes.encoding)
+    store = data[graph.target]
+    set_labels(store, graph.labels, graph.splits, graph.nodes[graph.target].num_nodes)
+    if graph.split_names:
+        store["split_names"] = list(graph.split_names)
+    for relation in graph.relations:
+        set_edges(data[relation.source, relation.name, relation.target], relation.matrix)
+    return data
 
 
 def read_pyg(path: Path, structure: str = "walk") -> Graph:
@@ -95,77 +171,56 @@ def read_pyg(path: Path, structure: str = "walk") -> Graph:
     if type(data).__name__ != "Data":
         raise refusal(path, f"holds a {type(data).__name__}")
     with refusing(path, "not a whole Data", "save it again"):
-        return replace(from_pyg(data, structure=structure), name=path.stem)
+        return from_pyg(data, name=path.stem, structure=structure)
 
 
-def load_pyg(path: Path) -> Any:
-    """Return the Data or HeteroData of a file; whatever else it brings is refused, not run."""
-    import torch
-    from torch_geometric.data import Data, HeteroData, storage
-    from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-    from torch_geometric.data.feature_store import TensorAttr
-    from torch_geometric.data.graph_store import EdgeAttr
+def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:
+    """Read a torch_geometric HeteroData that was saved with torch.save(data, path)."""
+    data = load_pyg(path)
+    if type(data).__name__ != "HeteroData":
+        raise refusal(path, "holds no HeteroData")
+    with refusing(path, "not a whole HeteroData", "save it again"):
+        return from_hetero_data(data, target, path.stem)
 
-    plain = [Data, DataEdgeAttr, DataTensorAttr, storage.GlobalStorage]
-    typed = [HeteroData, EdgeAttr, TensorAttr]
-    stores = [storage.BaseStorage, storage.NodeStorage, storage.EdgeStorage]
-    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < _SAFE_TORCH:
-        raise DGBError(f"{path}: .pt files need torch 2.6 or newer to be read safely; upgrade it")
-    _check_size(path)
+
+def _types(data: HeteroData) -> list[str]:
+    ends = [end for source, _, target in data.edge_types for end in (source, target)]
+    found = list(dict.fromkeys([*data.node_types, *ends]))
+    if not found:
+        raise DGBError(
+            "the HeteroData has no node types; give it some, such as data['paper'].x, and edges"
+        )
+    return found
+
+
+def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
+    rows = count_rows(data[kind]) if kind in data.node_types else None
+    if rows is not None:
+        return rows
+    notes.append(f"nodes of type {kind} have no num_nodes and are counted by the edges")
+    ends = [
+        array_of(_edges(data, key)["edge_index"])[end]
+        for key in data.edge_types
+        for end in (0, 1)
+        if key[2 * end] == kind
+    ]
+    return count_nodes(np.concatenate(ends)) if ends else 0
+
+
+def _relation(data: HeteroData, key: tuple[str, str, str], counts: dict[str, int]) -> Relation:
+    source, name, target = key
+    store = _edges(data, key)
     try:
-        # The second: indices of a sparse tensor that lead out of it would end the process.
-        with (
-            torch.serialization.safe_globals([*plain, *typed, *stores]),
-            torch.sparse.check_sparse_tensor_invariants(),  # type: ignore[no-untyped-call]
-        ):
-            data = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception:  # a broken file may raise nearly anything
-        raise refusal(path, "holds what is not plain, or is broken") from None
-    if type(data) not in (Data, HeteroData):
-        raise refusal(path, f"holds a {type(data).__name__}")
-    _check_tensors(path, data)
-    return data
+        matrix = edges_of(store, (counts[source], counts[target]))
+        return make_relation(source, name, target, matrix)
+    except DGBError as error:
+        raise DGBError(f"relation {'-'.join(key)}: {error}") from None
 
 
-def _check_size(path: Path) -> None:
-    """Refuse a file that unpacks to more than there is room for; torch writes, and reads, a zip."""
-    with refusing(path, "not a readable file of torch.save", _ADVICE):
-        with path.open("rb") as file:
-            is_packed = file.read(4) == b"PK\x03\x04"  # torch's older form is not
-        if is_packed:  # and what zipfile cannot read, torch perhaps can
-            with zipfile.ZipFile(path) as archive:
-                check_members(path, archive.infolist())
-
-
-def _check_tensors(path: Path, data: Any) -> None:
-    """Refuse tensors that claim more numbers than fit, such as one number for a billion rows."""
-    import torch
-
-    values = [value for store in data.stores for value in store.values()]
-    tensors = [value for value in values if isinstance(value, torch.Tensor)]
-    strided = [tensor for tensor in tensors if tensor.layout == torch.strided]
-    # What a tensor holds is in the memory by now; counted is what it claims beyond that.
-    more = (t.numel() * t.element_size() - t.untyped_storage().nbytes() for t in strided)
-    refuse_beyond_room(f"{path} holds tensors that unfold to", sum(max(0, size) for size in more))
-
-
-def holds_hetero_data(path: Path) -> bool:
-    """Tell by the names within a file of torch.save, without reading it, if it is a HeteroData."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if _is_pickle(member)]
-            check_members(path, members)
-            return any(_HETERO in archive.read(member) for member in members)
-    except DGBError:
-        raise
-    except Exception:  # whoever reads it will say what is wrong
-        return False
-
-
-def _is_pickle(member: zipfile.ZipInfo) -> bool:
-    return member.filename.endswith("/data.pkl")
-
-
-def refusal(path: Path, problem: str) -> DGBError:
-    """Return the error for a file that holds something else than a Data."""
-    return DGBError(f"{path}: {problem}; {_ADVICE}")
+def _edges(data: HeteroData, key: tuple[str, str, str]) -> Store:
+    if not has(data[key], "edge_index"):
+        raise DGBError(
+            f"relation {'-'.join(key)} has no edge_index; set data{list(key)}.edge_index, a "
+            "[2, num_edges] tensor"
+        )
+    return data[key]

@@ -1,5 +1,6 @@
 """What torch_geometric keeps of nodes: features, ids, labels and masks, to and from arrays."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,31 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding, names_of, scales_of
-from dgb.data.formats.arrays import refuse_unless
+from dgb.data.formats.arrays import Matrix, class_labels, own_ids, refuse_unless, relation_matrix
 from dgb.data.graph import Features, Split
 from dgb.files.limits import refuse_nodes
 
 Store = Any  # a Data, or what a HeteroData keeps of one type of nodes or edges
 Tensor = Any
 _MASKS = ("train_mask", "val_mask", "test_mask")
+
+
+def stores_of(data: Any) -> Iterator[tuple[Store, list[Store]]]:
+    """Yield the nodes of each type of a Data or HeteroData, and the edges from it to itself."""
+    if not hasattr(data, "node_types"):
+        yield data, [data]
+        return
+    for kind in data.node_types:
+        yield data[kind], [data[edge] for edge in data.edge_types if edge[0] == edge[2] == kind]
+
+
+def set_edges(store: Store, matrix: Matrix) -> None:
+    """Give edges and their weights to a store."""
+    import torch
+
+    edges = sparse.coo_array(matrix)
+    store["edge_index"] = torch.from_numpy(np.stack(edges.coords).astype(np.int64))
+    store["edge_weight"] = torch.from_numpy(edges.data.copy())
 
 
 def set_nodes(store: Store, node_ids: Array, encoding: Encoding | None) -> None:
@@ -42,8 +61,21 @@ def set_labels(
         store[mask] = torch.from_numpy(values)
 
 
-def column_encoding(store: Store, width: int) -> Encoding | None:
-    """Return what a store says of its columns, None where it gives them no names."""
+def node_parts(store: Store, count: int) -> tuple[Features | None, Encoding | None, Array | None]:
+    """Return features, what their columns are, and ids of nodes, None for what a store lacks."""
+    x = _features_of(store["x"]) if has(store, "x") else None
+    encoding = None if x is None else _column_encoding(store, x.shape[1])
+    ids = array_of(store["node_ids"]) if has(store, "node_ids") else None
+    return x, encoding, own_ids(ids, count)
+
+
+def edges_of(store: Store, shape: tuple[int, int]) -> Matrix:
+    """Return the edges of a store as a matrix of weights."""
+    weight = array_of(store["edge_weight"]).ravel() if has(store, "edge_weight") else None
+    return relation_matrix(array_of(store["edge_index"]), shape, weight)
+
+
+def _column_encoding(store: Store, width: int) -> Encoding | None:
     if not has(store, "feature_names"):
         return None
     scales = array_of(store["feature_scales"]) if has(store, "feature_scales") else None
@@ -56,9 +88,12 @@ def has(store: Store, key: str) -> bool:
 
 
 def count_rows(store: Store) -> int | None:
-    """Count nodes by what stands in a row for each, None where nothing does."""
-    rows = [len(store[key]) for key in ("y", "node_ids", *_MASKS) if has(store, key)]
-    return rows[0] if rows and "num_nodes" not in store else None
+    """Count nodes by x, num_nodes or what stands in a row for each, None where only edges tell."""
+    if has(store, "x"):
+        return int(store["x"].shape[0])
+    if has(store, "num_nodes"):
+        return int(store["num_nodes"])
+    return next((len(store[k]) for k in ("y", "node_ids", *_MASKS) if has(store, k)), None)
 
 
 def array_of(values: Tensor) -> Array:
@@ -66,8 +101,7 @@ def array_of(values: Tensor) -> Array:
     return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
 
 
-def features_of(x: Tensor) -> Features:
-    """Return a dense or sparse tensor of features as numpy or scipy have it."""
+def _features_of(x: Tensor) -> Features:
     import torch
 
     if x.layout == torch.strided:
@@ -88,6 +122,19 @@ def tensor_of(x: Features) -> Tensor:
     index = torch.from_numpy(np.stack(coo.coords).astype(np.int64))
     values = torch.from_numpy(coo.data.copy())
     return torch.sparse_coo_tensor(index, values, coo.shape, check_invariants=True).coalesce()
+
+
+def labels_of(store: Store, count: int) -> Array | None:
+    """Return the class of every node, -1 where y does not list it; None without y."""
+    labels = class_labels(array_of(store["y"])) if has(store, "y") else None
+    if labels is None or not has(store, "y_index"):
+        return labels
+    # Some data sets give labels only of nodes that they list.
+    whole, nodes = np.full(count, -1), array_of(store["y_index"])
+    is_listed = nodes.shape == labels.shape and ((nodes >= 0) & (nodes < count)).all()
+    refuse_unless(bool(is_listed), f"y_index must name a node, of {count}, for every y")
+    whole[nodes] = labels
+    return whole
 
 
 def splits_of(store: Store, num_nodes: int) -> tuple[Split, ...]:

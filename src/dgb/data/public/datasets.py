@@ -22,7 +22,7 @@ from dgb.data.public.fetch import fetch, find_local, has_cached_files
 from dgb.data.public.planetoid import read_planetoid
 from dgb.data.public.sources import Source, find_source, known_sources, local_folders
 from dgb.errors import refusing
-from dgb.files.packed import read_whole, unpack
+from dgb.files.limits import read_whole, unpack
 
 PathLike = str | os.PathLike[str]
 _CSR_PARTS = ("data", "indices", "indptr", "shape")

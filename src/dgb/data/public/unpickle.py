@@ -12,7 +12,7 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.formats.arrays import sparse_rows
 from dgb.errors import DGBError, refusing
-from dgb.files.packed import read_whole
+from dgb.files.limits import read_whole
 
 Content = Any  # what a pickle holds is known only once it is read
 

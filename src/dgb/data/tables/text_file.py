@@ -16,7 +16,7 @@ from dgb.data.tables.text_rows import (
     refuse_long_line,
 )
 from dgb.errors import DGBError
-from dgb.files.packed import read_whole
+from dgb.files.limits import read_whole
 from dgb.terminal import byte_bar
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")

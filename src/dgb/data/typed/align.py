@@ -7,7 +7,7 @@ from scipy import sparse
 from dgb.data.align import align, check_width, refuse_own_scales
 from dgb.data.checked import compact
 from dgb.data.graph import Graph
-from dgb.data.typed.features import with_features
+from dgb.data.structure import with_features
 from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
 from dgb.data.typed.schema import Schema, Triple, TypeColumns, hash_edges
 from dgb.data.typed.target import labels_unused

@@ -9,7 +9,7 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.checked import check_split, checked_labels
 from dgb.data.formats.arrays import count_nodes, relation_matrix
-from dgb.data.formats.node_matrix import node_matrix, read_npy
+from dgb.data.formats.matrix_files import node_matrix, read_npy
 from dgb.data.graph import Features, Split
 from dgb.data.tables.columns import describe_cells
 from dgb.data.tables.table import Table, read_table
