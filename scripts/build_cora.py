@@ -70,11 +70,11 @@ def build_cora(linqs: Path, planetoid: Path, folder: Path) -> Graph:
         name = f"ind.cora.{part}"
         (folder / name).write_bytes(read_member(planetoid, PLANETOID.folder + name))
     test = read_test_index(folder / "ind.cora.test.index")
-    x, tx, allx, neighbours = (
+    x, tx, allx, neighbors = (
         read_pickle(folder / f"ind.cora.{part}") for part in ("x", "tx", "allx", "graph")
     )
     rows = join_rows(allx, tx, test)
-    adjacency = undirected(edge_matrix(edge_list(neighbours), rows.shape[0]))
+    adjacency = undirected(edge_matrix(edge_list(neighbors), rows.shape[0]))
     papers, words, topics = read_content(read_member(linqs, LINQS.folder + "cora.content"))
     cites = read_cites(read_member(linqs, LINQS.folder + "cora.cites"), papers)
     order = match_papers(rows, adjacency, words, cites)
@@ -123,7 +123,7 @@ def match_papers(rows: Matrix, adjacency: Matrix, words: Matrix, cites: Matrix) 
 
 
 def _narrow(candidates: list[set[int]], adjacency: Matrix, cites: Matrix) -> bool:
-    """Drop the papers that lack a known neighbour or are taken; tell whether any was dropped."""
+    """Drop the papers that lack a known neighbor or are taken; tell whether any was dropped."""
     taken = {min(papers): node for node, papers in enumerate(candidates) if len(papers) == 1}
     is_changed = False
     for node, papers in enumerate(candidates):

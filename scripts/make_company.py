@@ -84,7 +84,7 @@ def write(folder: Path, people: list[Person], edges: list[tuple[str, str, int]])
 
 
 def main() -> None:
-    """Write both folders; the later one holds everybody, so that newcomers have neighbours."""
+    """Write both folders; the later one holds everybody, so that newcomers have neighbors."""
     random = np.random.default_rng(7)
     people = make_people(PEOPLE + NEWCOMERS, random)
     edges = make_messages(people, random)

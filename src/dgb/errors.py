@@ -1,4 +1,4 @@
-"""The one exception of the project: what a user can mend, said in one line."""
+"""The one exception of the project: what a user can fix, said in one line."""
 
 import re
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ class DGBError(ValueError):
 def printable(text: str) -> str:
     """Return text in one line that a terminal only shows: \\x1b for what it would obey."""
     more = f"… ({len(text):,} characters)" if len(text) > _LONGEST_LINE else ""
-    return _OBEYED.sub(lambda found: _escaped(ord(found[0])), text[:_LONGEST_LINE]) + more
+    return _OBEYED.sub(lambda found: _escape(ord(found[0])), text[:_LONGEST_LINE]) + more
 
 
-def _escaped(code: int) -> str:
+def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
@@ -48,17 +48,17 @@ def refusing(path: Path, problem: str, advice: str, *others: str) -> Iterator[No
     try:
         yield
     except DGBError as error:
-        told = str(error)
-        is_named = any(name and Path(name).name in told for name in (str(path), *others))
-        raise DGBError(told if is_named else f"{path}: {told}") from None
+        message = str(error)
+        is_named = any(name and Path(name).name in message for name in (str(path), *others))
+        raise DGBError(message if is_named else f"{path}: {message}") from None
     except MemoryError as error:
         advice = "end other programs, or take a smaller graph"
         raise DGBError(f"{path}: out of memory ({error}); {advice}") from error
     except Exception as error:
-        raise DGBError(f"{path}: {_told(problem, error)}; {advice}") from error
+        raise DGBError(f"{path}: {_describe(problem, error)}; {advice}") from error
 
 
-def _told(problem: str, error: Exception) -> str:
+def _describe(problem: str, error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:  # the disk's word, not the parser's
         return f"cannot be read ({error.strerror})"
     reason = next(iter(str(error).splitlines()), "") or type(error).__name__

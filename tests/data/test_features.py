@@ -93,7 +93,7 @@ def test_typed_booleans_and_dates() -> None:
 @pytest.mark.parametrize("cell", ["", "NaN", "inf", "n/a", '"1,5"', "1e999", "1e300"])
 def test_cells_that_are_no_numbers_are_told_with_their_line(tmp_path: Path, cell: str) -> None:
     message = (
-        r"cells of 'age' that are no finite numbers, 1 of 4: nodes\.csv:4: age is .*--drop age"
+        r"cells of 'age' that are not finite numbers, 1 of 4: nodes\.csv:4: age is .*--drop age"
     )
     with pytest.raises(DGBError, match=message):
         from_text(tmp_path, f"id,age\na,1\n\nb,{cell}\nc,30\nd,40\n")
@@ -197,8 +197,8 @@ def test_a_vector_is_scaled_as_a_whole() -> None:
     [
         ([[1.0, 2], [1.0], None], "one length, here 2: row 2 of nodes: e has 1; row 3 of nodes"),
         ([[1.0, 2], [1.0, math.nan], [1.0, 2]], "row 2 of nodes: e holds a gap"),
-        ([["a"], ["b"], ["c"]], "which is no feature"),
-        ([{"a": 1}, {"a": 2}, {"a": 3}], "which is no feature; .*--drop e"),
+        ([["a"], ["b"], ["c"]], "which is not a feature"),
+        ([{"a": 1}, {"a": 2}, {"a": 3}], "which is not a feature; .*--drop e"),
     ],
 )
 def test_cells_that_are_no_features(cells: Any, message: str) -> None:

@@ -174,7 +174,7 @@ def test_the_second_column_of_labels_needs_no_usual_name(tmp_path: Path) -> None
         ("id,label\na,x\nq,y\n", r"1 in all: labels\.csv:3: node 'q'"),
         ("id,label\na,x\na,y\n", r"1 in all: labels\.csv:3: id 'a' again"),
         ("id,label\n,x\na,y\n", r"1 in all: labels\.csv:2: id is empty"),
-        ("id\na\n", "has no column beside 'id'"),
+        ("id\na\n", "has no column next to 'id'"),
     ],
 )
 def test_wrong_tables_of_labels(tmp_path: Path, labels: str, message: str) -> None:

@@ -163,8 +163,8 @@ def test_the_encoding_of_a_frame_serves_new_nodes() -> None:
 @pytest.mark.parametrize(
     ("data", "more", "words"),
     [
-        (X, {}, "a ndarray is no graph; give a torch_geometric Data"),
-        (None, {}, "is no graph"),
+        (X, {}, "a ndarray is not a graph; give a torch_geometric Data"),
+        (None, {}, "is not a graph"),
         (HeteroData(), {}, "several types of nodes"),
         (X, {"adjacency": ADJACENCY, "edges": {}}, "not both"),
         (X, {"adjacency": ADJACENCY[:2]}, "square"),

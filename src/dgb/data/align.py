@@ -76,26 +76,26 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
             f"model was trained on: {some(missing)}; add them"
         )
     places = np.array([place[name] for name in want.names])
-    x = _rescaled(graph.x[:, places], have, want, places)
-    return replace(graph, x=x, encoding=encoding, notes=graph.notes + _dropped(have, want))
+    x = _rescale(graph.x[:, places], have, want, places)
+    return replace(graph, x=x, encoding=encoding, notes=graph.notes + _note_dropped(have, want))
 
 
-def _dropped(have: Columns, want: Columns) -> tuple[str, ...]:
+def _note_dropped(have: Columns, want: Columns) -> tuple[str, ...]:
     known = set(want.names)
     more = [name for name in have.names if name not in known]
     note = f"columns that the model does not know were left out ({len(more)}): {some(more)}"
     return (note,) if more else ()
 
 
-def _rescaled(x: Features, have: Columns, want: Columns, places: Array) -> Features:
+def _rescale(x: Features, have: Columns, want: Columns, places: Array) -> Features:
     """Return (value - shift) / scale by the wanted shifts and scales, from x by those it had."""
     factor = have.scale[places] / want.scale
     offset = (have.shift[places] - want.shift) / want.scale
     if sparse.issparse(x) and not offset.any():
-        return _scaled_columns(x, factor)
+        return _scale_columns(x, factor)
     dense = x.toarray() if sparse.issparse(x) else x
     return (dense * factor + offset).astype(np.float32)
 
 
-def _scaled_columns(x: Any, factor: Array) -> Any:
+def _scale_columns(x: Any, factor: Array) -> Any:
     return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)

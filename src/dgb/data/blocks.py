@@ -106,7 +106,7 @@ def _centres(blocks: Blocks, generator: np.random.Generator) -> Array:
 def _write_edges(
     path: Path, block: Array, weight: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
-    line = _lined_up(block, weight, BLOCKS * blocks.classes)
+    line = _line_up(block, weight, BLOCKS * blocks.classes)
     new_mapped(path, np.int32, (2, blocks.edges))
     for part in _parts(blocks.edges, AT_ONCE, "edges"):
         count = min(part.stop, blocks.edges) - part.start
@@ -116,7 +116,7 @@ def _write_edges(
         _fill(path, (slice(None), part), np.stack([source, target]))
 
 
-def _lined_up(block: Array, weight: Array, num_blocks: int) -> _Line:
+def _line_up(block: Array, weight: Array, num_blocks: int) -> _Line:
     order = np.argsort(block, kind="stable")
     ends = np.cumsum(weight[order])
     last = np.cumsum(np.bincount(block, minlength=num_blocks)) - 1

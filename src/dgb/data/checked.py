@@ -11,8 +11,8 @@ from dgb.files.limits import refuse_beyond_room
 from dgb.terminal import byte_bar
 
 
-def checked_features(x: Any, least_rows: int = 2) -> Any:
-    """Return features as float32, sparse where given sparse, refusing what are no numbers."""
+def check_features(x: Any, least_rows: int = 2) -> Any:
+    """Return features as float32, sparse where given sparse, refusing what are not numbers."""
     if not sparse.issparse(x):
         x = np.asarray(x)
     if x.dtype.kind not in "biuf":
@@ -24,14 +24,14 @@ def checked_features(x: Any, least_rows: int = 2) -> Any:
         raise DGBError(
             f"features must be a table of at least {least_rows} nodes × 1 column, not {x.shape}"
         )
-    advice = "mend the number of columns that the file declares"
+    advice = "correct the number of columns that the file declares"
     refuse_beyond_room(f"means of {x.shape[1]:,} columns take", 8 * x.shape[1], advice)
     if not _holds_numbers(x.data if sparse.issparse(x) else x):
         raise DGBError("features hold NaN or infinite values; replace them before training")
     return compact(x) if sparse.issparse(x) else x
 
 
-def checked_weights(weight: Array) -> Array:
+def check_weights(weight: Array) -> Array:
     """Return edge weights as float32, bits as they are, refusing negative and infinite ones."""
     with np.errstate(over="ignore"):
         weight = weight if weight.dtype.kind == "b" else weight.astype(np.float32, copy=False)
@@ -40,8 +40,8 @@ def checked_weights(weight: Array) -> Array:
     return weight
 
 
-def checked_labels(labels: Any) -> Array:
-    """Return labels as int64, refusing what are no classes."""
+def check_labels(labels: Any) -> Array:
+    """Return labels as int64, refusing what are not classes."""
     given: Array = np.asarray(labels)
     if given.dtype.kind not in "iu" and not (given == np.floor(given)).all():
         raise DGBError("labels must be whole numbers, -1 where unknown")
@@ -54,7 +54,7 @@ def check_split(*parts: Array, num_nodes: int) -> None:
     """Refuse parts of a split that share a node or name one that is not there."""
     nodes = np.concatenate(parts)
     if len(nodes) and (nodes.min() < 0 or nodes.max() >= num_nodes):
-        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph; mend it")
+        raise DGBError(f"the split names nodes beyond the {num_nodes} of the graph; fix it")
     if len(np.unique(nodes)) < len(nodes):
         raise DGBError("a node is in two parts of the split; train, validation and test are apart")
 

@@ -102,7 +102,7 @@ def columns_of(encoding: Encoding) -> Columns:
 def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding:
     """Return the encoding of number columns with these names, scaled by [2, d] shifts and scales.
 
-    Names are refused where two columns share one: the columns could not be told apart.
+    Names are refused where two columns share one: the columns could not be distinguished.
     """
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):

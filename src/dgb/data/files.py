@@ -94,7 +94,7 @@ def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:
     edges = _only_file(folder, "edges")
     if edges is None:
         raise DGBError(
-            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_listed(folder)}"
+            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_list_folder(folder)}"
         )
     nodes, labels = (_only_file(folder, what) for what in ("nodes", "labels"))
     return edges, replace(
@@ -121,11 +121,11 @@ def refuse_missing(path: Path) -> None:
     if path.exists():
         return
     if not path.parent.is_dir():
-        raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; mend the path")
+        raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; check the path")
     near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"its folder holds {_listed(path.parent)}"
+    hint = f"did you mean {near[0]}?" if near else f"its folder holds {_list_folder(path.parent)}"
     raise DGBError(f"{path} does not exist; {hint}")
 
 
-def _listed(folder: Path) -> str:
+def _list_folder(folder: Path) -> str:
     return some(sorted(path.name for path in folder.iterdir()), 8) or "nothing"

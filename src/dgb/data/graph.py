@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, symmetric
-from dgb.data.checked import check_split, checked_features, checked_labels, checked_weights, compact
+from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
 from dgb.errors import DGBError
 
@@ -39,7 +39,7 @@ class Graph:
     encoding: Encoding | None = (
         None  # what the columns of x are called and made of, if they have names
     )
-    notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, to be told
+    notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, for the user
 
     @property
     def num_nodes(self) -> int:
@@ -76,7 +76,7 @@ def make_graph(
 
     `edges` is an n × n scipy sparse matrix; its values are the edge weights.
     """
-    x = checked_features(x)
+    x = check_features(x)
     adjacency = undirected(edges)
     num_nodes = x.shape[0]
     if adjacency.shape[0] != num_nodes:
@@ -85,7 +85,7 @@ def make_graph(
             "give one feature row per node, in the same order"
         )
     node_ids = np.arange(num_nodes) if node_ids is None else np.asarray(node_ids)
-    labels = None if labels is None else checked_labels(labels)
+    labels = None if labels is None else check_labels(labels)
     for what, values in (("node ids", node_ids), ("labels", labels)):
         if values is not None and values.shape != (num_nodes,):
             raise DGBError(
@@ -101,9 +101,9 @@ def undirected(edges: Any) -> Any:
 
     An edge given twice, or in both directions, is one edge with its largest weight: the only rule
     under which listing an edge once, twice or both ways means the same. Self-loops go, because
-    Eq. 1 adds its own. Edges of weight zero are no edges; a negative or infinite weight is refused.
+    Eq. 1 adds its own. Edges of weight zero go too; a negative or infinite weight is refused.
     """
     edges = sparse.coo_array(edges)
     if edges.shape[0] != edges.shape[1]:
         raise DGBError(f"the adjacency must be square, not {edges.shape[0]} × {edges.shape[1]}")
-    return compact(symmetric(edges, checked_weights(edges.data)))
+    return compact(symmetric(edges, check_weights(edges.data)))

@@ -61,7 +61,7 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
             "a HeteroData has several types of nodes; embed it with DGB().fit_transform(data), or "
             "give data.to_homogeneous()"
         )
-    raise DGBError(f"a {type(data).__name__} is no graph; give {POSSIBLE}")
+    raise DGBError(f"a {type(data).__name__} is not a graph; give {POSSIBLE}")
 
 
 def _from_matrix(x: Any, adjacency: Any) -> Graph:

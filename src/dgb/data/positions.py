@@ -58,7 +58,7 @@ def position_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
     """Return rows of length one that are alike for near nodes, by `walk` or `ppr`."""
     step, means = random_walk(adjacency), _component_means(adjacency)
     start = random_signs(node_ids, WIDTH)
-    spread = _walked if kind == "walk" else _diffused
+    spread = _walk if kind == "walk" else _diffuse
     near = unit_rows(spread(step, start, means))
     return unit_rows(near + _WHOLE * _component_rows(means, start))
 
@@ -71,7 +71,7 @@ def random_walk(adjacency: Any) -> Any:
     return sparse.csr_array(step + sparse.diags_array(is_alone * 1.0), dtype=np.float32)
 
 
-def _walked(step: Any, start: Array, means: Means) -> Array:
+def _walk(step: Any, start: Array, means: Means) -> Array:
     # Rows of each power get length one first: else the first hops would drown the later ones.
     total, reached = np.zeros_like(start), start
     for hop in range(1, _LAST_HOP + 1):
@@ -82,7 +82,7 @@ def _walked(step: Any, start: Array, means: Means) -> Array:
     return total
 
 
-def _diffused(step: Any, start: Array, means: Means) -> Array:
+def _diffuse(step: Any, start: Array, means: Means) -> Array:
     start = start - _mean_rows(means, start)
     reached = start
     for _ in range(_ROUNDS):

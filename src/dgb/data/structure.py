@@ -36,7 +36,7 @@ def structural_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
 
 def refuse_featureless(count: int) -> None:
     """Refuse more nodes than features can be made for; spreading keeps two of them at a time."""
-    advice = "give node rows (data.nodes), or mend the number of nodes that the file declares"
+    advice = "give node rows (data.nodes), or correct the number of nodes that the file declares"
     refuse_beyond_room(f"features for {count:,} nodes take", 8 * WIDTH * count, advice)
 
 
@@ -67,13 +67,13 @@ def _degrees(adjacency: Any) -> Array:
     bins = np.minimum(size.astype(np.int64), _BINS - 1)
     own = np.zeros((len(bins), _BINS + 1), np.float32)
     own[np.arange(len(bins)), bins] = 1
-    own[:, -1] = size / _BINS  # beside ones and shares, so as not to outweigh them
+    own[:, -1] = size / _BINS  # next to ones and shares, so as not to outweigh them
     near = step @ own
     return np.hstack([own, near, step @ near, _extremes(adjacency, own[:, -1])])
 
 
 def _extremes(adjacency: Any, size: Array) -> Array:
-    """Return the smallest and the largest of the neighbours' sizes, zero where there are none."""
+    """Return the smallest and the largest of the neighbors' sizes, zero where there are none."""
     found = np.zeros((len(size), 2), np.float32)
     has_any = np.diff(adjacency.indptr) > 0
     if has_any.any():

@@ -21,14 +21,14 @@ UNWRITABLE = (*NO_ROOM, errno.EACCES, errno.EPERM, errno.EROFS)
 def whole_file(
     path: Path, *, is_shared: bool = False, previous: Path | None = None
 ) -> Iterator[Path]:
-    """Give a temporary file beside `path` that takes its place once it is filled.
+    """Give a temporary file next to `path` that takes its place once it is filled.
 
     `is_shared` keeps processes that may write the same file out of each other's way. What was
     there before goes on living as `previous`, where one is named.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part" if is_shared else f"{path.name}.part")
     try:
-        _make_anew(part)
+        _make_empty(part)
         yield part
         _reach_the_disk(part)  # or the new name could outlive a power cut, and the content not
         if previous is not None and path.exists():
@@ -48,7 +48,7 @@ def refuse_link(path: Path) -> None:
         )
 
 
-def _make_anew(part: Path) -> None:
+def _make_empty(part: Path) -> None:
     """Make an empty file; what a kill has left there, or a link to another file, goes first."""
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

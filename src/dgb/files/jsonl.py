@@ -21,7 +21,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
-    """Write a JSON-lines file anew, atomically."""
+    """Write a JSON-lines file again, atomically."""
     with whole_file(path) as part:
         part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 

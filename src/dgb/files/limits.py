@@ -9,15 +9,15 @@ from typing import IO
 
 from dgb.errors import DGBError
 
-GROUP = Path("/sys/fs/cgroup")  # where Linux tells the limits of a container
+GROUP = Path("/sys/fs/cgroup")  # where Linux keeps the limits of a container
 SHARE = 0.5  # of what is free: whatever is read is copied at least once on its way
-UNTOLD = 16e9  # bytes that are taken for free where the system does not tell
+UNKNOWN_FREE = 16e9  # bytes that are taken for free where the system does not say
 NODE = 32  # bytes that a node takes at the least: an id, and its place in the rows of edges
 TRUST = "if you trust it, read it where there is more memory, or get it in smaller parts"
 
 
 def free_bytes() -> float | None:
-    """Return the memory that a process can still take; None where it cannot be told."""
+    """Return the memory that a process can still take; None where it is not known."""
     import psutil
 
     try:
@@ -28,7 +28,7 @@ def free_bytes() -> float | None:
 
 def _left_in_group() -> float:
     """Return the bytes that a container leaves to its processes, which psutil does not know."""
-    with suppress(OSError, ValueError):  # no limit is told as "max"
+    with suppress(OSError, ValueError):  # no limit is written as "max"
         limit = int((GROUP / "memory.max").read_text())
         stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
         return limit - int(stat["anon"])
@@ -38,7 +38,7 @@ def _left_in_group() -> float:
 def room() -> float:
     """Return the bytes that one file may take."""
     free = free_bytes()
-    return SHARE * (UNTOLD if free is None else free)
+    return SHARE * (UNKNOWN_FREE if free is None else free)
 
 
 def refuse_beyond_room(
@@ -47,7 +47,7 @@ def refuse_beyond_room(
     """Refuse content of so many bytes where there is no room for it; `what` ends in a verb."""
     limit = share / SHARE * room()
     if size > limit:
-        free = "free" if free_bytes() is not None else "taken for free, as the system tells nothing"
+        free = "free" if free_bytes() is not None else "taken for free, as the system does not say"
         raise DGBError(
             f"{what} {_gb(size)}, more than {share:.0%} of the {_gb(limit / share)} of memory that "
             f"are {free}; {advice}"

@@ -29,10 +29,10 @@ class _Drop(BaseTransform):  # type: ignore[misc]
     def forward(self, data: Data) -> Data:
         for nodes, _ in stores_of(data):
             if "x" in nodes:
-                nodes.x = self._dropped(nodes.x, _generator_on(nodes.x.device, self.generator))
+                nodes.x = self._drop_from(nodes.x, _generator_on(nodes.x.device, self.generator))
         return data
 
-    def _dropped(self, x: Tensor, generator: torch.Generator) -> Tensor:
+    def _drop_from(self, x: Tensor, generator: torch.Generator) -> Tensor:
         given = x if x.layout == torch.strided else _sparse(x)
         kept = self._dropout(given, self.drop_rate, generator)
         dropped = _tensor(kept, x.layout) if isinstance(kept, SparseMatrix) else kept

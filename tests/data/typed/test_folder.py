@@ -292,7 +292,7 @@ def test_edges_to_unknown_nodes_are_refused_with_their_line_or_dropped(tmp_path:
         ({"edges/movie-actor.tsv": CAST}, r"movie-actor\.csv, movie-actor\.tsv; leave one"),
         ({"edges/movie__actor.csv": CAST}, "of the same relation"),
         ({"edges/Movie-town.csv": CAST}, "differ in case alone"),
-        ({"nodes/movie.npy": ""}, r"no table: movie\.npy"),
+        ({"nodes/movie.npy": ""}, r"not a table: movie\.npy"),
         ({"edges/movie-town,x.csv": "1,a\n2,b\n"}, "the type 'town,x' has a comma"),
         ({"edges/movie-all.csv": "1,a\n2,b\n"}, "a type is called 'all'"),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array
-from dgb.data.checked import checked_labels
+from dgb.data.checked import check_labels
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import check_members, refuse_nodes
 from dgb.terminal import some
@@ -29,7 +29,7 @@ def open_npz(path: Path, keys: Collection[str]) -> Arrays:
         refusing(path, "not a readable npz file of plain arrays", advice),
         zipfile.ZipFile(path) as archive,
     ):
-        # Read by name: public files carry pickled name lists beside the numbers, which stay unread.
+        # By name: public files carry pickled lists of names next to the numbers, which stay unread.
         names = set(archive.namelist())
         found = {key: archive.getinfo(f"{key}.npy") for key in keys if f"{key}.npy" in names}
         check_members(path, found.values())
@@ -49,17 +49,17 @@ def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:
     data = np.ones(len(indices), np.float32) if data is None else data
     for part in (indices, indptr):
         refuse_unless(
-            part.dtype.kind in "iu", f"`{prefix}…` holds positions that are no integers; mend them"
+            part.dtype.kind in "iu", f"`{prefix}…` holds positions that are not integers; fix them"
         )
     rows = sparse.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
-    return checked_places(rows)
+    return check_places(rows)
 
 
-def checked_places(matrix: Matrix) -> Matrix:
+def check_places(matrix: Matrix) -> Matrix:
     """Check that no place of a CSR or CSC matrix leads out of it, which would end the process."""
     matrix.check_format(full_check=True)
     # scipy does not look at the starts of a matrix that ends with none.
-    refuse_unless(bool((np.diff(matrix.indptr) >= 0).all()), "`indptr` must not fall; mend it")
+    refuse_unless(bool((np.diff(matrix.indptr) >= 0).all()), "`indptr` must not fall; fix it")
     return matrix
 
 
@@ -90,7 +90,7 @@ def relation_matrix(
 
 
 def count_nodes(ends: Array) -> int:
-    """Count nodes by the last position that edges name, refusing numbers that are no positions."""
+    """Count nodes by the last position that edges name, refusing numbers that are not positions."""
     count = int(ends.max()) + 1 if ends.size else 0
     if count > _FEW + 10 * ends.size:
         raise DGBError(
@@ -127,7 +127,7 @@ def class_labels(y: Array | None) -> Array | None:
         y.ndim == 1 and y.dtype.kind in "iu",
         f"labels must be one integer per node, -1 where unknown, not {y.dtype} of shape {y.shape}",
     )
-    return checked_labels(y)
+    return check_labels(y)
 
 
 def refuse_unless(is_right: bool, problem: str) -> None:

@@ -12,14 +12,14 @@ from dgb.arrays import Array
 from dgb.data.formats.arrays import (
     Arrays,
     Matrix,
-    checked_places,
+    check_places,
     count_nodes,
     edge_matrix,
     open_npz,
     refuse_unless,
 )
 from dgb.data.graph import Features
-from dgb.data.tables.text_file import single_spaced
+from dgb.data.tables.text_file import single_space
 from dgb.data.tables.text_rows import BLOCK
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import read_whole, refuse_nodes
@@ -72,7 +72,7 @@ def sparse_matrix(arrays: Arrays) -> Matrix:
         return sparse.coo_array((data, (_places(arrays["row"]), _places(arrays["col"]))), shape)
     make: Any = sparse.csr_array if form == "csr" else sparse.csc_array
     matrix = make((data, _places(arrays["indices"]), _places(arrays["indptr"])), shape=shape)
-    return sparse.csr_array(checked_places(matrix))
+    return sparse.csr_array(check_places(matrix))
 
 
 def _shape(shape: Array) -> tuple[int, ...]:
@@ -103,13 +103,13 @@ def read_edge_array(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[st
     matrix = read_sparse(path) if suffix == ".npz" else read_market(path)
     if matrix.shape[0] != matrix.shape[1]:
         raise DGBError(
-            f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is no adjacency; give a square matrix "
-            "whose rows and columns are the same nodes"
+            f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is not an adjacency; give a square "
+            "matrix whose rows and columns are the same nodes"
         )
     if matrix.dtype.kind not in "biuf":
         raise DGBError(f"{path}: edge weights must be real numbers, not {matrix.dtype}")
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
-        raise DGBError(f"{path}: edge weights must be finite and not negative; mend them")
+        raise DGBError(f"{path}: edge weights must be finite and not negative; fix them")
     return matrix, ()
 
 
@@ -166,7 +166,7 @@ def _entries(body: bytes, *, has_values: bool) -> tuple[Array, Array]:
     if not body or body.isspace():
         return np.zeros((2, 0), np.int64), np.zeros(0)
     table = csv.read_csv(
-        BytesIO(single_spaced(body)),
+        BytesIO(single_space(body)),
         csv.ReadOptions(column_names=list(types), block_size=BLOCK),
         csv.ParseOptions(delimiter=" ", quote_char=False),
         csv.ConvertOptions(column_types=types, null_values=[]),

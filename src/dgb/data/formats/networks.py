@@ -101,7 +101,7 @@ def _texts(values: list[Any]) -> list[Any]:
 _PIECE = 1 << 16
 
 
-class _RootReached(Exception):  # noqa: N818, since it is no error
+class _RootReached(Exception):  # noqa: N818, since it is not an error
     pass
 
 

@@ -47,7 +47,7 @@ def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
     """
     path = Path(path)
     arrays = open_npz(path, _KEYS)
-    with refusing(path, "not a whole graph", "mend the file or write it with write_npz"):
+    with refusing(path, "not a whole graph", "fix the file or write it with write_npz"):
         try:
             return _graph_from(path.stem, arrays, structure)
         except KeyError as error:

@@ -178,7 +178,7 @@ def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:
     """Read a torch_geometric HeteroData that was saved with torch.save(data, path)."""
     data = load_pyg(path)
     if type(data).__name__ != "HeteroData":
-        raise refusal(path, "holds no HeteroData")
+        raise refusal(path, "holds another thing than a HeteroData")
     with refusing(path, "not a whole HeteroData", "save it again"):
         return from_hetero_data(data, target, path.stem)
 

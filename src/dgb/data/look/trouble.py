@@ -61,7 +61,7 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
     if empty >= MANY * nodes:
         yield (
             f"{empty:,} nodes ({empty / nodes:.0%}) have features that are all zero: only their "
-            "neighbours speak for them; fill in what is known of them"
+            "neighbors speak for them; fill in what is known of them"
         )
     yield from _column_trouble(graph)
 
@@ -94,10 +94,10 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
         yield "All labels are of one class, so nothing can be scored; give labels that differ"
     small = {name: size for name, size in counts["label_balance"].items() if 0 < size < _FEW}
     if counts["classes"] > 1 and small:
-        told = ", ".join(f"{name} ({size})" for name, size in list(small.items())[:_SHOWN])
+        listed = ", ".join(f"{name} ({size})" for name, size in list(small.items())[:_SHOWN])
         yield (
             f"{len(small)} of {counts['classes']} classes have fewer than {_FEW} nodes, too few to "
-            f"learn from and to be scored on: {told}; join them with others, or label more nodes"
+            f"learn from and to be scored on: {listed}; join them with others, or label more nodes"
         )
     adjusted = counts["adjusted_homophily"]
     if adjusted is not None and adjusted < _CHANCE:

@@ -87,7 +87,7 @@ def read_gnn_benchmark(name: str, path: Path) -> Graph:
     """Read an Amazon or Coauthor graph from gnn-benchmark's npz of two CSR matrices."""
     keys = {f"{prefix}_{part}" for prefix in ("adj", "attr") for part in _CSR_PARTS}
     arrays = open_npz(path, keys | {"labels"})
-    with _published(path):
+    with _refusing_others(path):
         edges, x = sparse_rows(arrays, "adj_"), sparse_rows(arrays, "attr_")
         graph = make_graph(name, x, edges, labels=class_labels(arrays["labels"]))
     return with_binary_features(graph)
@@ -103,7 +103,7 @@ def with_binary_features(graph: Graph) -> Graph:
 
 def read_wikics(name: str, path: Path) -> Graph:
     """Read WikiCS from its data.json, with its 20 splits that share one test set."""
-    with _published(path):
+    with _refusing_others(path):
         content = json.loads(read_whole(path))
         x = np.array(content["features"], np.float32)
         pairs = [(node, other) for node, others in enumerate(content["links"]) for other in others]
@@ -117,7 +117,7 @@ def read_wikics(name: str, path: Path) -> Graph:
 
 def read_ogbn_arxiv(name: str, path: Path) -> Graph:
     """Read ogbn-arxiv straight from its zip of gzipped tables, with its split by year."""
-    with _published(path):
+    with _refusing_others(path):
         with zipfile.ZipFile(path) as archive:
             x = _table(archive, "arxiv/raw/node-feat.csv.gz").astype(np.float32)
             edge_index = _table(archive, "arxiv/raw/edge.csv.gz").T
@@ -143,7 +143,7 @@ def _nodes(mask: list[bool]) -> Array:
     return np.flatnonzero(np.array(mask, dtype=bool))
 
 
-def _published(path: Path) -> AbstractContextManager[None]:
+def _refusing_others(path: Path) -> AbstractContextManager[None]:
     return refusing(path, "not the published file", "remove it and fetch it again")
 
 

@@ -35,7 +35,7 @@ def download(url: str, target: Path, sha256: str) -> None:
 
 @contextmanager
 def part_file(target: Path, sha256: str) -> Iterator[Path]:
-    """Give a temporary file beside `target` that takes its place once filled and verified."""
+    """Give a temporary file next to `target` that takes its place once filled and verified."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(target, is_shared=True) as part:

@@ -21,7 +21,7 @@ def fetch(source: Source, *, data_folder: PathLike | None = None, offline: bool 
     """Return a folder that holds every file of `source`, verified; download what is missing."""
     local = find_local(source, data_folder)
     if local is not None:
-        return _verified(source, local)
+        return _verify(source, local)
     folder = cache_folder() / source.name
     missing = [name for name in source.files if not _is_cached(source, name)]
     if missing and offline:
@@ -47,7 +47,7 @@ def has_cached_files(source: Source) -> bool:
     return all((cache_folder() / source.name / name).is_file() for name in source.files)
 
 
-def _verified(source: Source, local: Path) -> Path:
+def _verify(source: Source, local: Path) -> Path:
     for name, sha256 in source.files.items():
         if not has_sha256(local / name, sha256):
             raise DGBError(

@@ -53,9 +53,9 @@ def join_rows(first: Matrix, listed: Matrix, test: Array) -> Matrix:
     return x
 
 
-def edge_list(neighbours: dict[int, list[int]]) -> Array:
-    """Turn the neighbour lists into [2, num_entries] positions, as listed."""
-    pairs = ((node, other) for node, others in neighbours.items() for other in others)
+def edge_list(neighbors: dict[int, list[int]]) -> Array:
+    """Turn the neighbor lists into [2, num_entries] positions, as listed."""
+    pairs = ((node, other) for node, others in neighbors.items() for other in others)
     # Number by number: lists within lists could unfold to more than any memory.
     return np.fromiter((end for pair in pairs for end in pair), np.int64).reshape(-1, 2).T
 

@@ -27,13 +27,13 @@ def learn_column(table: Table, name: str, text: str) -> tuple[Column, Values]:
     cells = table.content.column(name)
     values = read_vectors(table, name) if is_list(cells) else read_numbers(table, name)
     if values is not None:
-        return replace(_scaled(name, values), unit="days" if are_dates(cells) else ""), values
+        return replace(_scale_column(name, values), unit="days" if are_dates(cells) else ""), values
     if text == "category" or (text == "auto" and _has_few_values(cells)):
         return Column(name, "category", levels=_levels(cells)), cells
     return Column(name, "words", width=WORDS), cells
 
 
-def _scaled(name: str, values: Array) -> Column:
+def _scale_column(name: str, values: Array) -> Column:
     # A vector is scaled as a whole, so that its directions keep their meaning.
     width = values.shape[1] if values.ndim == 2 else 0
     largest = float(np.abs(values).max(initial=0))
@@ -80,7 +80,7 @@ def encode_numbers(column: Column, values: Array) -> Part:
 def encode_text(column: Column, cells: Cells) -> tuple[Part, int]:
     """Return zeros and ones for levels, or hashed words, and how many cells have no level."""
     if column.kind == "words":
-        return _hashed_words(column, cells), 0
+        return _hash_words(column, cells), 0
     import pyarrow as pa
 
     found = find_positions(cells, pa.array(column.levels, pa.large_string()))
@@ -105,7 +105,7 @@ def join_parts(parts: Sequence[Part]) -> Features:
     return x
 
 
-def _hashed_words(column: Column, cells: Cells) -> Part:
+def _hash_words(column: Column, cells: Cells) -> Part:
     from sklearn.feature_extraction.text import HashingVectorizer
 
     # With signs, words that share a column cancel on average, so that texts stay as alike as

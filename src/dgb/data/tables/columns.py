@@ -1,4 +1,4 @@
-"""Columns found by their names, and cells that are wrong told with their lines."""
+"""Columns found by their names, and wrong cells described by their lines."""
 
 import difflib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dgb.arrays import Array
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError
 
-_TOLD = 5
+_NAMED = 5
 
 
 def find_column(table: Table, asked: str, usual: Sequence[str], key: str) -> str | None:
@@ -30,16 +30,16 @@ def find_columns(table: Table, asked: str, key: str) -> list[str]:
 
 def describe_rows(table: Table, rows: Array, words: Sequence[str]) -> str:
     """Name the first five of the wrong rows, with a word on each, and count the others."""
-    places = table.places([int(row) for row in rows[:_TOLD]])
-    told = "; ".join(f"{place}: {word}" for place, word in zip(places, words, strict=False))
-    more = len(rows) - _TOLD
-    return f"{told}; and {more:,} more" if more > 0 else told
+    places = table.places([int(row) for row in rows[:_NAMED]])
+    named = "; ".join(f"{place}: {word}" for place, word in zip(places, words, strict=False))
+    more = len(rows) - _NAMED
+    return f"{named}; and {more:,} more" if more > 0 else named
 
 
 def describe_cells(table: Table, rows: Array, name: str) -> str:
     """Name the first five wrong cells of a column, with what they hold."""
     cells = table.content.column(name)
-    held = [cells[int(row)].as_py() for row in rows[:_TOLD]]
+    held = [cells[int(row)].as_py() for row in rows[:_NAMED]]
     words = [f"{name} is {'empty' if cell is None else repr(cell)}" for cell in held]
     return describe_rows(table, rows, words)
 

@@ -38,7 +38,7 @@ def find_ends(names: list[str], types: tuple[str, str] = ("", "")) -> tuple[str,
 
 
 def end_columns(table: Table, types: tuple[str, str], notes: list[str]) -> tuple[str, ...]:
-    """Return the columns of the two ends: those whose names tell so, else the first two."""
+    """Return the columns of the two ends: those whose names say so, else the first two."""
     ends = find_ends(table.names, types)
     if ends is None and table.has_names:
         # Not before: a first row of ids such as paper_7 and author_3 would pass for names.
@@ -77,7 +77,7 @@ def starts_with_names(table: Table, known: Ends) -> bool:
 
 
 def is_alone(table: Table) -> bool:
-    """Tell whether the ends of the first row, of several, are no numbers and in no other row."""
+    """Tell whether the ends of the first row, of several, are not numbers and in no other row."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -127,7 +127,7 @@ def _holds(name: str, kind: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    """Split a name at what is no letter or digit, and before a capital that follows a small one."""
+    """Split a name at what is not a letter or digit, and before a capital after a small letter."""
     parted = re.sub(r"(?<=[^\W_A-Z])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W_]+", parted.lower())
 

@@ -1,4 +1,4 @@
-"""Edges from a table: the two ends, weights, and ends that are no nodes."""
+"""Edges from a table: the two ends, weights, and ends that are not nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Edges:
 
 
 def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Edges:
-    """Read ends and weights; the ids of nodes, where known, tell a row of names from an edge."""
+    """Read ends and weights; the ids of nodes, where known, part a row of names from an edge."""
     if table.content.num_columns < 2:
         raise DGBError(f"{table.source} has one column; edges need two, a source and a target")
     if not table.has_names and starts_with_names(table, known):
@@ -134,6 +134,6 @@ def _weights(table: Table, name: str | None) -> Array:
     if len(rows):
         raise DGBError(
             f"weights that are not finite numbers of at least 0, {len(rows):,} in all: "
-            f"{describe_cells(table, rows, name)}; mend them"
+            f"{describe_cells(table, rows, name)}; fix them"
         )
     return weight

@@ -29,12 +29,12 @@ def learn_features(
 ) -> tuple[Features | None, Encoding | None]:
     """Return x and its encoding, nothing where no column is a feature; `text` is data.text."""
     columns, parts = [], []
-    names = _filled(table, names, notes)
+    names = _filled_columns(table, names, notes)
     for name in names:
         column, values = learn_column(table, name, text)
         if column.kind == "number" or text != "drop":
             columns.append(column)
-            parts.append(_encoded(table, column, values, notes))
+            parts.append(_encode(table, column, values, notes))
     _note_text(table, names, columns, notes)
     return (join_parts(parts), Encoding(tuple(columns))) if parts else (None, None)
 
@@ -58,11 +58,11 @@ def encode_features(
         )
     parts = []
     for column in encoding.columns:
-        parts.append(_encoded(table, column, _values_for(table, column), notes))
+        parts.append(_encode(table, column, _values_for(table, column), notes))
     return join_parts(parts)
 
 
-def _encoded(table: Table, column: Column, values: Values, notes: list[str]) -> Part:
+def _encode(table: Table, column: Column, values: Values, notes: list[str]) -> Part:
     if column.kind == "number":
         return encode_numbers(column, values)
     part, unseen = encode_text(column, values)
@@ -104,7 +104,7 @@ def _other_form(table: Table, column: Column) -> DGBError:
     return DGBError(f"{table.source}: column {column.name!r} must hold {wanted}, not {kind}")
 
 
-def _filled(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
+def _filled_columns(table: Table, names: Sequence[str], notes: list[str]) -> list[str]:
     rows = table.content.num_rows
     is_empty = {name: table.content.column(name).null_count == rows for name in names}
     empty = [name for name in names if is_empty[name]]

@@ -9,7 +9,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
 from dgb.data.tables.columns import describe_cells, find_column, text_cells
-from dgb.data.tables.table import Cells, Table, is_text, kept_where
+from dgb.data.tables.table import Cells, Table, is_text, keep_where
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -32,7 +32,7 @@ class LabelColumns:
 
 def find_labels(table: Table, reading: Data, features: Collection[str] = ()) -> LabelColumns:
     """Find the columns of labels and split; names that are features of a run are not guessed."""
-    # Beside a column x, y is a place on a map and no class.
+    # Next to a column x, y is a place on a map and no class.
     is_map = "x" in [name.lower() for name in table.names]
     usual = [name for name in _USUAL if not (is_map and name == "y")]
     label = find_column(table, reading.label, usual, "data.label")
@@ -74,7 +74,7 @@ def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
     rows = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))
     if len(rows):
         raise DGBError(
-            f"cells that are no part of a split, {len(rows):,} in all: "
+            f"cells that are not a part of a split, {len(rows):,} in all: "
             f"{describe_cells(table, rows, name)}; "
             f"use {', '.join(_PARTS)}, or leave the cell empty"
         )
@@ -98,6 +98,6 @@ def _label_text(table: Table, name: str) -> Cells:
 
     text = text_cells(table, name, "choose another with --label COLUMN")
     if types.is_floating(table.content.column(name).type):
-        text = kept_where(compute.not_equal(text, "nan"), text)
+        text = keep_where(compute.not_equal(text, "nan"), text)
     # pandas writes integers with a gap among them as 1.0, 2.0.
     return compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")

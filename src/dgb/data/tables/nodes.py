@@ -47,7 +47,7 @@ def read_nodes(
 
 
 def id_column(table: Table, reading: Data, notes: list[str]) -> str:
-    """Find the column of ids; where no name says so it is the first, which a note tells."""
+    """Find the column of ids; where no name says so it is the first, and a note says so."""
     name = find_column(table, reading.id, ID_NAMES, "data.id")
     if name is None:
         if not table.names:
@@ -138,7 +138,7 @@ def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -
     if columns.label is None and others:
         columns = replace(columns, label=others[0])
     if not columns.names():
-        raise DGBError(f"{table.source} has no column beside {id_name!r}; add one of labels")
+        raise DGBError(f"{table.source} has no column next to {id_name!r}; add one of labels")
     return LabelRows(table, columns, nodes)
 
 

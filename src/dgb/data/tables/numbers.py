@@ -6,7 +6,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.tables.columns import describe_cells
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text, kept_where
+from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
 from dgb.errors import DGBError
 
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
@@ -26,7 +26,7 @@ def read_numbers(table: Table, name: str) -> Array | None:
     rows = np.flatnonzero(~(np.abs(values) <= _LARGEST))
     if len(rows):
         raise DGBError(
-            f"cells of {name!r} that are no finite numbers, {len(rows):,} of {len(values):,}: "
+            f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(values):,}: "
             f"{describe_cells(table, rows, name)}; fill them in, or leave the column out with "
             f"--drop {name}"
         )
@@ -51,17 +51,17 @@ def has_commas(cells: Cells) -> bool:
 
 
 def number_cells(cells: Cells) -> Array | None:
-    """Return cells as float64, NaN where one is no number, None where most are not."""
+    """Return cells as float64, NaN where one is not a number, None where most are not."""
     from pyarrow import compute, types
 
     if not is_text(cells):
         kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
         return _as_floats(cells) if any(is_kind(cells.type) for is_kind in kinds) else None
-    # Most cells decide, so that a slip such as 1,5 or n/a is told and not taken for a category.
+    # Most cells decide, so that a slip such as 1,5 or n/a is refused and not taken for a category.
     is_number = compute.match_substring_regex(cells, NUMBER)
     if not _are_most(is_number):
         return None
-    return _parsed(kept_where(is_number, cells))
+    return _parse(keep_where(is_number, cells))
 
 
 def _other_numbers(cells: Cells) -> Array | None:
@@ -78,7 +78,7 @@ def _other_numbers(cells: Cells) -> Array | None:
     if not are_dates(cells):
         return None
     is_date = compute.match_substring_regex(cells, _DATE)
-    return _days_of_text(kept_where(is_date, cells))
+    return _days_of_text(keep_where(is_date, cells))
 
 
 def _are_most(is_such: Cells) -> bool:
@@ -87,7 +87,7 @@ def _are_most(is_such: Cells) -> bool:
     return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - int(is_such.null_count)
 
 
-def _parsed(cells: Cells) -> Array:
+def _parse(cells: Cells) -> Array:
     import pyarrow as pa
 
     try:
@@ -132,9 +132,9 @@ def _as_floats(cells: Cells) -> Array:
 
 
 def no_feature(table: Table, name: str) -> DGBError:
-    """Return the error for a column of things that are no features."""
+    """Return the error for a column of things that are not features."""
     kind = table.content.column(name).type
     return DGBError(
-        f"{table.source}: column {name!r} holds {kind}, which is no feature; "
+        f"{table.source}: column {name!r} holds {kind}, which is not a feature; "
         f"leave it out with --drop {name}"
     )

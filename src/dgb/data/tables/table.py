@@ -103,7 +103,7 @@ def table_of(frame: Any, what: str) -> Table:
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
     import pyarrow as pa
 
-    # pandas stores an index without a name under such a name; rows are told by an id column.
+    # pandas stores an index without a name under such a name; rows are known by an id column.
     names = [n for n in content.column_names if not re.match(r"__index_level_\d+__$", str(n))]
     if len(set(names)) < len(names):
         raise ValueError("two columns of the same name")
@@ -120,10 +120,10 @@ def _plain_cells(cells: Cells, is_trimmed: bool) -> Cells:
         return cells
     cells = cells.cast(pa.large_string())
     cells = compute.utf8_trim_whitespace(cells) if is_trimmed else cells
-    return kept_where(compute.not_equal(cells, ""), cells)
+    return keep_where(compute.not_equal(cells, ""), cells)
 
 
-def kept_where(is_kept: Cells, cells: Cells) -> Cells:
+def keep_where(is_kept: Cells, cells: Cells) -> Cells:
     """Return text with null wherever it is not kept."""
     import pyarrow as pa
     from pyarrow import compute

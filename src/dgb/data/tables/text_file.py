@@ -28,8 +28,8 @@ _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"}
 
 
-class _Told(io.BytesIO):
-    """Bytes of a file that tell a bar how many of them were read."""
+class _ReportingBytes(io.BytesIO):
+    """Bytes of a file that show a bar how many of them were read."""
 
     def __init__(self, content: bytes, bar: Any) -> None:
         """Take the bytes without a copy."""
@@ -54,7 +54,7 @@ def read_text(path: Path) -> Any:
     try:
         with byte_bar(file.name, len(file.content)) as bar:
             return arrow_csv.read_csv(
-                _Told(file.content, bar),
+                _ReportingBytes(file.content, bar),
                 arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
                 arrow_csv.ParseOptions(
                     delimiter=file.delimiter, newlines_in_values=b'"' in file.content
@@ -62,12 +62,12 @@ def read_text(path: Path) -> Any:
                 arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
             )
     except pa.ArrowInvalid as error:
-        raise _explained(file, width, str(error)) from None
+        raise _explain(file, width, str(error)) from None
 
 
 def open_text(path: Path) -> TextFile:
     """Open a delimited file, packed or not, and find its first row and its delimiter."""
-    content = _unpacked(path).removeprefix(b"\xef\xbb\xbf")
+    content = _unpack(path).removeprefix(b"\xef\xbb\xbf")
     comments = _COMMENTS.match(content)
     start = comments.end() if comments else 0
     skipped = count_lines(content, start)
@@ -77,11 +77,11 @@ def open_text(path: Path) -> TextFile:
     refuse_long_line(path.name, content, skipped)
     delimiter = _delimiter(content, path)
     return TextFile(
-        path.name, single_spaced(content) if delimiter == " " else content, delimiter, skipped
+        path.name, single_space(content) if delimiter == " " else content, delimiter, skipped
     )
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpack(path: Path) -> bytes:
     try:
         return read_whole(path)
     except (OSError, EOFError, zlib.error) as error:
@@ -104,7 +104,7 @@ def _delimiter(content: bytes, path: Path) -> str:
     return " " if " " in lines[0].strip() and (is_even or not is_csv) else ","
 
 
-def single_spaced(content: bytes) -> bytes:
+def single_space(content: bytes) -> bytes:
     """Return text with one space between cells, and none at the ends of lines."""
     has_ends = content.startswith(b" ") or content.endswith(b" ")
     if not has_ends and not any(spaces in content for spaces in _UNEVEN):
@@ -113,7 +113,7 @@ def single_spaced(content: bytes) -> bytes:
     return re.sub(rb"(?m)^ | (?=\r?$)", b"", content)
 
 
-def _explained(file: TextFile, width: int, reason: str) -> DGBError:
+def _explain(file: TextFile, width: int, reason: str) -> DGBError:
     broken = _first_broken(file.content)
     if broken is not None:
         line = file.skipped + count_lines(file.content, broken) + 1
@@ -122,7 +122,7 @@ def _explained(file: TextFile, width: int, reason: str) -> DGBError:
         if len(cells) != width:
             return DGBError(
                 f"{file.name}:{line}: {len(cells)} cells where the first row has {width}, separated"
-                f" by {_NAMES[file.delimiter]}; mend the row, or put quotes around such a cell"
+                f" by {_NAMES[file.delimiter]}; fix the row, or put quotes around such a cell"
             )
     return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
 

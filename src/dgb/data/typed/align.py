@@ -10,7 +10,7 @@ from dgb.data.graph import Graph
 from dgb.data.structure import with_features
 from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
 from dgb.data.typed.schema import Schema, Triple, TypeColumns, hash_edges
-from dgb.data.typed.target import labels_unused
+from dgb.data.typed.target import note_unused_labels
 from dgb.errors import DGBError
 from dgb.terminal import some
 
@@ -27,7 +27,7 @@ def align_hetero(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
     }
     found = [_find(graph, triple, schema) for triple in schema.relations]
     notes += _notes(graph, schema, found)
-    relations = tuple(map(_turned, found, schema.relations))
+    relations = tuple(map(_turn, found, schema.relations))
     graph = replace(_with_target(graph, schema.target, notes), nodes=nodes, relations=relations)
     if schema.edges_hash and hash_edges(graph) != schema.edges_hash:
         raise DGBError(
@@ -62,12 +62,12 @@ def _with_columns(
             f"{graph.name}: nodes of type {name} have no features, but the model was trained on "
             f"{columns.width} columns of them; give these columns"
         )
-    found = _aligned(_alone(f"{graph.name}, type {name}", nodes), columns)
+    found = _align_type(_alone(f"{graph.name}, type {name}", nodes), columns)
     notes += [f"{name}: {note}" for note in found.notes]
     return NodeType(nodes.node_ids, found.x, found.encoding)
 
 
-def _aligned(alone: Graph, columns: TypeColumns) -> Graph:
+def _align_type(alone: Graph, columns: TypeColumns) -> Graph:
     refuse_own_scales(alone, columns.encoding)
     found = align(alone, columns.encoding)
     check_width(found, columns.width or 0)
@@ -98,7 +98,7 @@ def _find(graph: HeteroGraph, wanted: Triple, schema: Schema) -> Relation:
     return found[0]
 
 
-def _turned(relation: Relation, wanted: Triple) -> Relation:
+def _turn(relation: Relation, wanted: Triple) -> Relation:
     is_turned = relation.source != wanted[0]
     matrix = compact(sparse.csr_array(relation.matrix.T)) if is_turned else relation.matrix
     return Relation(*wanted, matrix)
@@ -123,12 +123,12 @@ def _notes(graph: HeteroGraph, schema: Schema, found: list[Relation]) -> list[st
 def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGraph:
     if graph.target == target:
         return graph
-    notes += labels_unused(graph, target)
+    notes += note_unused_labels(graph, target)
     return replace(graph, target=target, labels=None, label_names=(), splits=(), split_names=())
 
 
 def _with_structure(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
-    """Make the features of types that had none as the run made them, which it has told."""
+    """Make the features of types that had none as the run made them; it has noted that."""
     made = {name: columns.structure for name, columns in schema.types.items() if columns.structure}
     if not made:
         return graph

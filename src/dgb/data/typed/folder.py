@@ -46,7 +46,7 @@ def _tables(folder: Path) -> list[Path]:
     others = [path.name for path in found if not is_table(path)]
     if others:
         raise DGBError(
-            f"{folder} holds what is no table: {some(others)}; leave only files of "
+            f"{folder} holds what is not a table: {some(others)}; leave only files of "
             f"{', '.join(TABLE_SUFFIXES)} there"
         )
     stems = [stem(path) for path in found]
@@ -86,5 +86,5 @@ def _refuse_alike(types: Iterable[str], folder: Path) -> None:
         if other != kind:
             raise DGBError(
                 f"{folder}: the types {other} and {kind} differ in case alone; name their files "
-                "alike, or tell them apart"
+                "alike, or name them differently"
             )

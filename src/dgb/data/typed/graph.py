@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, largest_weights
-from dgb.data.checked import check_split, checked_features, checked_labels, checked_weights, compact
+from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Features, Graph, Split, undirected
 from dgb.errors import DGBError
@@ -82,7 +82,7 @@ class HeteroGraph:
     label_names: tuple[str, ...] = ()
     splits: tuple[Split, ...] = ()
     split_names: tuple[str, ...] = field(default=())  # such as the labels a class: 20, 40, 60
-    notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, to be told
+    notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, for the user
 
     @property
     def num_nodes(self) -> int:
@@ -116,7 +116,7 @@ class HeteroGraph:
 def make_node_type(node_ids: Array, x: Any = None, encoding: Encoding | None = None) -> NodeType:
     """Check the nodes of one type; `x` is None for nodes without features."""
     node_ids = np.asarray(node_ids)
-    x = None if x is None else checked_features(x, least_rows=1)
+    x = None if x is None else check_features(x, least_rows=1)
     if x is not None and x.shape[0] != len(node_ids):
         raise DGBError(f"{len(node_ids)} nodes but {x.shape[0]} rows of features; give one a node")
     return NodeType(node_ids, x, encoding)
@@ -126,12 +126,12 @@ def make_relation(source: str, name: str, target: str, edges: Any) -> Relation:
     """Check the edges of one kind, given as a sparse matrix of weights.
 
     An edge given twice is one edge with its largest weight. Within one type, edges have no
-    direction and no node is its own neighbour, as in a graph of one type.
+    direction and no node is its own neighbor, as in a graph of one type.
     """
     if source == target:
         return Relation(source, name, target, undirected(edges))
     edges = sparse.coo_array(edges)
-    weight = checked_weights(edges.data).astype(np.float32, copy=False)
+    weight = check_weights(edges.data).astype(np.float32, copy=False)
     matrix = largest_weights(edges, weight)
     matrix.eliminate_zeros()
     return Relation(source, name, target, compact(matrix))
@@ -157,7 +157,7 @@ def make_hetero_graph(
     for relation in relations:
         _check_relation(relation, nodes)
     count = nodes[target].num_nodes
-    labels = None if labels is None else checked_labels(labels)
+    labels = None if labels is None else check_labels(labels)
     if labels is not None and labels.shape != (count,):
         raise DGBError(
             f"{name}: {count} nodes of type {target} but labels of shape {labels.shape}; "

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.checked import check_split, checked_labels
+from dgb.data.checked import check_labels, check_split
 from dgb.data.formats.arrays import count_nodes, relation_matrix
 from dgb.data.formats.matrix_files import node_matrix, read_npy
 from dgb.data.graph import Features, Split
@@ -57,7 +57,7 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
     x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
     labels = label_array(folder / "labels.npy")
     counts = _count_nodes(folder, pairs, x)
-    labelled = _labelled(target, counts, x, labels)
+    labelled = _find_labelled(target, counts, x, labels)
     if labels is not None and labelled not in x:
         counts[labelled] = max(counts[labelled], len(labels))
     _check_pairs(folder, pairs, counts)
@@ -80,14 +80,14 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
 
 
 def _pair_files(folder: Path) -> list[Path]:
-    return _named(folder, r"[a-z]{2}\.txt")
+    return _files_named(folder, r"[a-z]{2}\.txt")
 
 
 def _feature_files(folder: Path) -> list[Path]:
-    return _named(folder, r"[a-z]_feat\.npz")
+    return _files_named(folder, r"[a-z]_feat\.npz")
 
 
-def _named(folder: Path, form: str) -> list[Path]:
+def _files_named(folder: Path, form: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name))
 
 
@@ -119,7 +119,7 @@ def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
             )
 
 
-def _labelled(
+def _find_labelled(
     asked: str, counts: dict[str, int], x: dict[str, Features], labels: Array | None
 ) -> str:
     if labels is None:
@@ -134,8 +134,8 @@ def _labelled(
         return asked
     if len(fitting) == 1 or (asked and fitting):  # of a type that is not asked for
         return fitting[0]
-    told = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
-    raise target_unclear(f"there are {size:,} labels, and {told}", fitting or counts)
+    fit = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
+    raise target_unclear(f"there are {size:,} labels, and {fit}", fitting or counts)
 
 
 def _note_unread(folder: Path) -> Iterable[str]:
@@ -151,7 +151,7 @@ def label_array(path: Path) -> Array | None:
     if labels.ndim != 1 or labels.dtype.kind not in "iuf":
         raise DGBError(f"{path}: labels must be one number a node, not {labels.dtype}")
     try:
-        return checked_labels(labels)
+        return check_labels(labels)
     except DGBError as error:
         raise DGBError(f"{path}: {error}") from None
 
@@ -194,7 +194,7 @@ def _positions(table: Table, name: str) -> Array:
     rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
     if len(rows):
         raise DGBError(
-            f"cells that are no positions 0, 1, 2 …, {len(rows):,} in all: "
-            f"{describe_cells(table, rows, name)}; mend them"
+            f"cells that are not positions 0, 1, 2 …, {len(rows):,} in all: "
+            f"{describe_cells(table, rows, name)}; fix them"
         )
     return np.asarray(cells.cast(pa.int64()).to_numpy())

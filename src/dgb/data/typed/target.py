@@ -45,11 +45,11 @@ def with_target(graph: HeteroGraph, target: str) -> HeteroGraph:
         return graph
     if target not in graph.nodes:
         raise unknown_name("node type", target, list(graph.nodes))
-    notes = (*graph.notes, *labels_unused(graph, target))
+    notes = (*graph.notes, *note_unused_labels(graph, target))
     return make_hetero_graph(graph.name, graph.nodes, graph.relations, target, notes=notes)
 
 
-def labels_unused(graph: HeteroGraph, target: str) -> list[str]:
+def note_unused_labels(graph: HeteroGraph, target: str) -> list[str]:
     """Return a note on labels or splits, where there are any, of a type that is not embedded."""
     if graph.labels is None and not graph.splits:
         return []
