@@ -34,7 +34,7 @@ class Data:
     weight: str = unhashed(
         "", "weight column of edges (default: weight, or a third one of numbers)"
     )
-    drop: str = unhashed("", "columns of nodes that are no features, separated by commas")
+    drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
     text: str = unhashed(
         "auto", "text columns: few values are categories, else words", among=TEXT_FORMS
     )
@@ -143,7 +143,7 @@ class Train:
     weight_decay: float = setting(0.0, "of Adam", low=0)
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
     target_start: str = setting(
-        "copy", "how ξ starts: as θ or drawn anew", among=("copy", "independent")
+        "copy", "how ξ starts: as θ or drawn again", among=("copy", "independent")
     )
     batch_size: int = setting(0, "nodes a step; 0 takes all at once", low=0)
     order: str = setting(
@@ -179,7 +179,7 @@ class Embed:
         0.0, "alpha of a PPR that H is diffused by once more; 0 leaves H as it is", low=0, high=1
     )
     features: bool = setting(False, "append X, smoothed as H is; rows of both parts get length one")
-    npy: bool = setting(False, "write embeddings.npy beside the Parquet file")
+    npy: bool = setting(False, "write embeddings.npy next to the Parquet file")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_is_taken(
     whole = train(blocks, recipe_with())
     assert same(train(blocks, recipe_with(), stopped), whole)
     told = capsys.readouterr().err
-    assert f"{stopped / FILE}" in told and "going on from the checkpoint before it" in told
+    assert f"{stopped / FILE}" in told and "resuming from the checkpoint before it" in told
     assert "resuming after epoch 5" in told
     assert [line["epoch"] for line in read_metrics(stopped)] == list(range(1, 13))
 
@@ -138,7 +138,7 @@ def test_a_last_step_that_overflows_is_no_result(
         return line
 
     monkeypatch.setattr(loop, "train_epoch", overflowing)
-    with pytest.raises(DGBError, match="no finite numbers after epoch 12"):
+    with pytest.raises(DGBError, match="not finite after epoch 12"):
         train(blocks, recipe_with())
 
 
@@ -146,7 +146,7 @@ def test_a_learning_rate_that_diverges_names_epoch_and_checkpoint(
     blocks: Graph, tmp_path: Path
 ) -> None:
     wild = recipe_with("train.learning_rate=1e38", "heads.batch_norm=false")
-    with pytest.raises(DGBError, match=r"epoch \d+; lower train\.learning_rate and train anew"):
+    with pytest.raises(DGBError, match=r"epoch \d+; lower train\.learning_rate and train again"):
         train(blocks, wild, tmp_path)
     assert not (tmp_path / FILE).exists()
     assert np.isfinite([line["loss"] for line in read_metrics(tmp_path)]).all()

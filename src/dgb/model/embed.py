@@ -18,9 +18,19 @@ from dgb.views.view import Rows, View, propagates_first
 def embed(
     encoder: Encoder, inputs: Inputs, recipe: Embed | None = None, name: str = "embeddings"
 ) -> Tensor:
-    """Return the representations H; `smooth` and `features` go beyond the paper.
+    """Compute the representations H of the clean graph.
 
-    Where the inputs are kept on disk, so is the result, in a file of this name.
+    Args:
+        encoder: The trained online encoder.
+        inputs: What `make_inputs` returns for the graph.
+        recipe: How H is read off; `smooth` and `features` go beyond the paper.
+        name: Of the file that holds the result where the inputs are kept on disk.
+
+    Returns:
+        One row per node.
+
+    Example:
+        >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or Embed()
     if inputs.store is not None:

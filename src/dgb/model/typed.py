@@ -69,7 +69,7 @@ class RelationLayer(nn.Module):
     """H'_t = σ(norm(H_t W_t + Σ N_r H_s W_r)), over all relations r that bring type s to type t.
 
     The norm is over the nodes of a type. Without it types differ by their sizes above all, and
-    two views are told to agree by saying of which type a node is.
+    two views can agree by saying of which type a node is.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 
 @dataclass
 class State:
-    """Everything that decides how training goes on."""
+    """Everything that decides how training continues."""
 
     model: Bootstrap
     optimizer: torch.optim.Optimizer
@@ -54,7 +54,7 @@ def load_state(state: State, folder: Path) -> bool:
             continue
         _restore(state, path, tensors, metadata)
         if damaged:
-            log(f"warning: {damaged[0]}; going on from the checkpoint before it")
+            log(f"warning: {damaged[0]}; resuming from the checkpoint before it")
             (folder / FILE).unlink()  # it must not become the previous one
         return True
     if damaged:
@@ -70,18 +70,18 @@ def remove_states(folder: Path) -> None:
 
 
 def refuse_overflow(state: State) -> None:
-    """Refuse weights that are no numbers any more, which a last finite loss may leave behind."""
+    """Refuse weights that are not finite, which a last finite loss may leave behind."""
     if all(bool(torch.isfinite(p).all()) for p in state.model.parameters()):
         return
-    raise DGBError(diverged(state, "the weights are no finite numbers after"))
+    raise DGBError(describe_divergence(state, "the weights are not finite after"))
 
 
-def diverged(state: State, what: str) -> str:
+def describe_divergence(state: State, what: str) -> str:
     """Return what went wrong in an epoch, which checkpoint is left, and what to do."""
     kept = f"; the checkpoint of epoch {state.saved_epoch} is kept" if state.saved_epoch else ""
     # Before the first step, it can only be the numbers of the graph that are too large.
     scale = ", or scale the features (data.normalise=row)" if state.epoch == 1 else ""
-    return f"{what} epoch {state.epoch}{kept}; lower train.learning_rate and train anew{scale}"
+    return f"{what} epoch {state.epoch}{kept}; lower train.learning_rate and train again{scale}"
 
 
 def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> None:
@@ -101,7 +101,7 @@ def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> 
 
 def _count(number: object) -> int:
     if not isinstance(number, int) or number < 0:
-        raise ValueError(f"{number!r} is no number of epochs")
+        raise ValueError(f"{number!r} is not a number of epochs")
     return number
 
 

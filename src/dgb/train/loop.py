@@ -19,7 +19,13 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import PAPER, Loss, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
-from dgb.train.checkpoint import State, diverged, load_state, refuse_overflow, save_state
+from dgb.train.checkpoint import (
+    State,
+    describe_divergence,
+    load_state,
+    refuse_overflow,
+    save_state,
+)
 from dgb.train.monitor import health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
 
@@ -35,9 +41,21 @@ def fit(
     folder: Path | None = None,
     loss: Loss = PAPER,
 ) -> list[dict[str, Any]]:
-    """Train the model in place; with a folder, write metrics and checkpoints and go on from them.
+    """Train a model in place.
 
-    Returns a line of metrics for every epoch that this call trained.
+    Args:
+        model: The networks to train.
+        draw_epoch: Draws the two views of every step of an epoch.
+        recipe: Epochs, learning rate, decay and the other settings of training.
+        generator: Of the masks, saved with a checkpoint.
+        folder: Where metrics and checkpoints are written, and resumed from if there are any.
+        loss: Weights and terms, whose sum is minimised.
+
+    Returns:
+        A line of metrics for every epoch that this call trained.
+
+    Example:
+        >>> fit(model, epoch_sampler(inputs, recipe, generator), recipe.train, generator)
     """
     state = make_state(model, recipe, generator, loss)
     if folder and load_state(state, folder):
@@ -100,7 +118,7 @@ def train_epoch(
     state.epoch += 1
     line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
     if not math.isfinite(total):
-        raise DGBError(diverged(state, f"the loss became {total} in"))
+        raise DGBError(describe_divergence(state, f"the loss became {total} in"))
     is_watched = recipe.patience > 0 and recipe.stop_on == "effective_rank"
     if is_watched or state.epoch % recipe.monitor_every == 0 or state.epoch in (1, recipe.epochs):
         line |= health(outputs)
@@ -138,7 +156,7 @@ def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
+    """Yield a function that says whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread may set signal handlers
         return

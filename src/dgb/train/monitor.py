@@ -58,12 +58,12 @@ def is_collapsed(measures: Mapping[str, float]) -> bool:
 
 
 def measured_rank(z: NDArray[Any]) -> float:
-    """Return the effective rank of embeddings, and warn where nodes can hardly be told apart."""
+    """Return the effective rank of embeddings, and warn where rows hardly differ."""
     rank = effective_rank(torch.from_numpy(z))
     if rank < LEAST_RANK and len(z) > FEWEST:
         log(
             f"warning: the embeddings have effective rank {rank:.1f}: they hardly tell nodes "
-            "apart; `dgb data check` tells columns that say nothing"
+            "apart; `dgb data check` lists columns that say nothing"
         )
     return round(rank, 1)
 

@@ -76,8 +76,18 @@ def make_inputs(
 ) -> Inputs:
     """Normalise the features once, before any dropout, and make the operators.
 
-    Those of the recipe's views are left out for an encoder that is trained already. With a folder
-    `scratch`, features stay where the graph has them, and row batches are kept in files there.
+    Args:
+        graph: The graph to train on or to embed.
+        recipe: Its views, diffusion and embedding say which operators are needed.
+        device: Where the networks are.
+        is_trained: Leave out operators that only training needs.
+        scratch: A folder that row batches are kept in, on disk instead of in memory.
+
+    Returns:
+        What views are drawn from.
+
+    Example:
+        >>> inputs = make_inputs(load_graph("cora"), Recipe(), torch.device("cpu"))
     """
     needed = needed_operators(recipe, is_trained=is_trained)
     place = torch.device("cpu") if scratch else device

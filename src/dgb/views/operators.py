@@ -50,7 +50,7 @@ def make_diff(
 def diffuse_over(
     t_sym: Transition, root: Tensor, recipe: DiffusionRecipe
 ) -> Diffusion | SparseMatrix:
-    """Return S of Eq. 4 over T_sym = D^-½ A D^-½, given beside it D^½, [num_nodes, 1]."""
+    """Return S of Eq. 4 over T_sym = D^-½ A D^-½, given with D^½, [num_nodes, 1]."""
     coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
     # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.
     scale = None if recipe.kernel == "ppr" else root

@@ -40,10 +40,10 @@ class ColumnBlocks:
 
     def write(self, start: int, rows: Tensor) -> None:
         """Write all columns of some rows."""
-        for first, block in self.placed():
+        for first, block in self.numbered():
             block[start : start + len(rows)] = rows[:, first : first + block.shape[1]]
 
-    def placed(self) -> Iterator[tuple[int, Tensor]]:
+    def numbered(self) -> Iterator[tuple[int, Tensor]]:
         """Yield the blocks, each with the number of its first column."""
         first = 0
         for block in self.blocks:
@@ -147,7 +147,7 @@ def fill(
         scaled = x if scale is None else scale_rows(x, scale[:, None])
         augmented = augment(scaled, drops, generator)
         assert isinstance(augmented, SparseMatrix)
-        for first, block in blocks.placed():
+        for first, block in blocks.numbered():
             augmented.write_columns(first, block)
         return
     step = max(1, AT_ONCE // x.shape[1])
