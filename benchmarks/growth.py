@@ -23,7 +23,7 @@ import records
 from dgb.cookbook import load_recipe
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.load import load_graph
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.train.monitor import read_metrics
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 
@@ -86,7 +86,7 @@ def one_epoch(place: Path) -> Figures:
         graph = load_graph(place / "graph")
         loaded = time.perf_counter()
         (place / "run").mkdir()
-        trained = train_encoder(graph, load_recipe("default", RECIPE), place / "run")
+        trained = train(graph, load_recipe("default", RECIPE), place / "run")
         fitted = time.perf_counter()
         trained.embeddings()
         done = time.perf_counter()

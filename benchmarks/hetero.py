@@ -18,7 +18,7 @@ import records
 from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
-from dgb.run.hetero_trained import train_hetero
+from dgb.run.train import train
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 
 SIZES = (10**4, 10**5, 10**6)
@@ -69,7 +69,7 @@ def one_epoch(size: int, flag: str) -> Figures:
     recipe = load_recipe("hetero", [*RECIPE, f"hetero.materialise={flag}"])
     start = time.perf_counter()
     try:
-        trained = train_hetero(graph, recipe)
+        trained = train(graph, recipe)
     except DGBError as error:  # larger than the memory
         return {"failed": str(error)}
     fitted = time.perf_counter()

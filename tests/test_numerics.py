@@ -16,7 +16,7 @@ from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph, make_graph
 from dgb.model.loss import regression_loss
 from dgb.run.folder import EMBEDDINGS
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.run.vectors import read_embeddings
 from tests.conftest import make_blocks
 
@@ -109,7 +109,7 @@ def test_a_hub_of_a_million_neighbours_is_a_node_like_others(view: str) -> None:
     )
     x = np.random.default_rng(0).random((n, 3), np.float32)
     sets = [*SMALL.split(), "train.epochs=1", f"view1.augment={view}", "embed.operator=adj+diff"]
-    found = train_encoder(make_graph("star", x, edges), load_recipe("default", sets)).embeddings()
+    found = train(make_graph("star", x, edges), load_recipe("default", sets)).embeddings()
     assert found.shape == (n, 8) and np.isfinite(found).all()
     assert found[1:].std(axis=0).min() > 0  # and its neighbours are not all alike
 

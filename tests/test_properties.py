@@ -13,11 +13,9 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.model.encoder import GCNEncoder
-from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
-from dgb.run.hetero_embedding import embed_hetero
-from dgb.run.hetero_parts import make_parts, resolve
+from dgb.run.setup import embedded_ids, make_setup, resolve_recipe
 from tests.hetero import make_library, shuffle_nodes
 
 TOLERANCE = 1e-5
@@ -129,13 +127,15 @@ def test_eq_1_weighs_edges_against_a_loop_of_weight_one(graph: Graph, factor: fl
 @pytest.mark.parametrize("name", ["hetero", "relations"])
 def test_another_order_of_a_type_moves_its_rows_alone(name: str) -> None:
     library = make_library(30)
-    recipe = resolve(library, load_recipe(name, ["encoder.width=6"]))
-    parts = make_parts(library, recipe, torch.device("cpu"), is_trained=True)
-    encoder = make_hetero_encoder(parts.schema, recipe, torch.Generator().manual_seed(3))
-    ids, z = embed_hetero(encoder, library, recipe)
-    rows = dict(zip(ids.tolist(), z, strict=True))
+    recipe = resolve_recipe(library, load_recipe(name, ["encoder.width=6"]))
+    setup = make_setup(library, recipe, torch.device("cpu"), is_trained=True)
+    encoder = setup.draw_encoder(torch.Generator().manual_seed(3))
+    z = embed_graph(encoder, library, recipe)
+    rows = dict(zip(setup.node_ids.tolist(), z, strict=True))
     for kind in library.nodes:
         order = np.random.default_rng(1).permutation(library.nodes[kind].num_nodes)
-        ids, moved = embed_hetero(encoder, shuffle_nodes(library, kind, order), recipe)
+        shuffled = shuffle_nodes(library, kind, order)
+        moved = embed_graph(encoder, shuffled, recipe)
+        ids = embedded_ids(shuffled, recipe)
         wanted = np.stack([rows[node] for node in ids.tolist()])
         np.testing.assert_allclose(moved, wanted, atol=TOLERANCE)

@@ -11,7 +11,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.load import load_graph
 from dgb.measure.repeat import score_training
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
@@ -29,9 +29,9 @@ def test_cora_is_far_above_the_untrained_encoder_and_raw_features() -> None:
 def test_resuming_on_cora_gives_the_bits_of_never_stopping(tmp_path: Path) -> None:
     graph = load_graph("cora")
     recipe = load_recipe("cora", ["train.epochs=12", "train.checkpoint_every=5"])
-    whole = train_encoder(graph, recipe).embeddings()
-    train_encoder(graph, replace(recipe, train=replace(recipe.train, epochs=7)), tmp_path)
-    np.testing.assert_array_equal(train_encoder(graph, recipe, tmp_path).embeddings(), whole)
+    whole = train(graph, recipe).embeddings()
+    train(graph, replace(recipe, train=replace(recipe.train, epochs=7)), tmp_path)
+    np.testing.assert_array_equal(train(graph, recipe, tmp_path).embeddings(), whole)
 
 
 def test_the_example_of_loose_parts_runs() -> None:

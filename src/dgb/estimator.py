@@ -27,7 +27,7 @@ from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
 from dgb.run.model_file import load_encoder, save_encoder
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.train.monitor import METRICS
 
 SETTINGS = {  # parameters that stand for a setting of the recipe
@@ -112,7 +112,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         else:
             graph = _told(to_graph(self.graph, **asdict(recipe.data)), self.graph)
             rows = find_nodes(graph.node_ids, id_column(self, X, is_fit=True))
-        trained = train_encoder(graph, recipe)
+        trained = train(graph, recipe)
         self.recipe_, self.encoder_ = recipe, trained.encoder
         self.encoding_, self.node_ids_ = graph.encoding, graph.node_ids
         self.schema_: Schema | None = None

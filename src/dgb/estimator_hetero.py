@@ -15,9 +15,9 @@ from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
 from dgb.estimator_inputs import count_features, id_column
 from dgb.recipe import Recipe
-from dgb.run.hetero_embedding import embed_hetero
-from dgb.run.hetero_parts import embedded_ids
-from dgb.run.hetero_trained import train_hetero
+from dgb.run.embedding import embed_graph
+from dgb.run.setup import embedded_ids
+from dgb.run.train import train
 
 RECIPE = "hetero"  # what is taken where nobody has chosen
 
@@ -36,12 +36,13 @@ def fit_hetero(estimator: Any, X: Any, recipe: Recipe, *edges: Any) -> Array:  #
     if not is_whole:
         ids = id_column(estimator, X, is_fit=True)
         rows = find_nodes(embedded_ids(graph, recipe), ids)
-    trained = train_hetero(graph, recipe)
-    _warn(trained.parts.notes, 5)
-    z, schema = trained.embeddings(), trained.parts.schema
+    trained = train(graph, recipe)
+    _warn(trained.setup.notes, 5)
+    z, schema = trained.embeddings(), trained.setup.schema
+    assert schema is not None
     estimator.recipe_, estimator.encoder_ = trained.recipe, trained.encoder
     estimator.schema_, estimator.encoding_ = schema, schema.columns.encoding
-    estimator.node_ids_ = trained.parts.node_ids
+    estimator.node_ids_ = trained.setup.node_ids
     estimator.embeddings_ = None if is_whole else z
     if is_whole:
         count_features(estimator, schema.columns.encoding, schema.columns.width or 0)
@@ -62,7 +63,8 @@ def embed_hetero_object(estimator: Any, X: Any, *edges: Any) -> tuple[Array, Arr
             f"the model was trained on nodes of the types {', '.join(schema.types)}; give a "
             f"HeteroData or HeteroGraph that has them, not a {type(X).__name__}"
         )
-    return embed_hetero(estimator.encoder_, _read(X, schema.target, schema), estimator.recipe_)
+    graph, recipe = _read(X, schema.target, schema), estimator.recipe_
+    return embedded_ids(graph, recipe), embed_graph(estimator.encoder_, graph, recipe)
 
 
 def _refuse_edges(edges: tuple[Any, ...]) -> None:

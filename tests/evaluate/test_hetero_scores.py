@@ -12,9 +12,8 @@ from dgb.data.graph import Split
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
-from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
 from dgb.evaluate.probe import linear_probe
-from dgb.evaluate.scores import choose_split
+from dgb.evaluate.scores import choose_split, score_embeddings, why_not_scored
 from dgb.recipe import Probe
 
 
@@ -49,7 +48,7 @@ def rows_of(graph: HeteroGraph) -> Array:
 def test_every_split_has_the_scores_of_its_own_probe(graph: HeteroGraph, kind: str) -> None:
     z, recipe, labels = rows_of(graph), Probe(kind=kind), graph.labels
     assert labels is not None
-    scores = scores_by_split(z, graph, recipe, seed=5)
+    scores = score_embeddings(z, graph, recipe, seed=5)
     assert list(scores["splits"]) == ["4", "13"]
     for split, found in zip(graph.splits, scores["splits"].values(), strict=True):
         assert found == linear_probe(z, labels, split, recipe, seed=5).told()
@@ -60,7 +59,7 @@ def test_every_split_has_the_scores_of_its_own_probe(graph: HeteroGraph, kind: s
 
 @pytest.mark.parametrize("names", [(), ("a", "a"), ("a",)])
 def test_splits_without_a_name_each_are_counted(graph: HeteroGraph, names: tuple[str, ...]) -> None:
-    scores = scores_by_split(rows_of(graph), replace(graph, split_names=names), Probe(), 0)
+    scores = score_embeddings(rows_of(graph), replace(graph, split_names=names), Probe(), 0)
     assert list(scores["splits"]) == ["split 1", "split 2"]
 
 
@@ -69,7 +68,7 @@ def test_without_a_split_one_is_drawn_by_the_seed(graph: HeteroGraph) -> None:
     assert bare.labels is not None
     z = rows_of(graph)
     drawn = choose_split(bare.target_graph(), 3)
-    assert scores_by_split(z, bare, Probe(), 3)["splits"] == {
+    assert score_embeddings(z, bare, Probe(), 3)["splits"] == {
         "random split": linear_probe(z, bare.labels, drawn, Probe(), 3).told()
     }
 
@@ -80,18 +79,18 @@ def test_unlabelled_nodes_are_left_out(graph: HeteroGraph) -> None:
     labels[graph.splits[0].test[:20]] = -1
     z = rows_of(graph)
     few = replace(graph.splits[0], test=graph.splits[0].test[20:])
-    found = scores_by_split(z, replace(graph, labels=labels), Probe(kind="heco"), 0)
+    found = score_embeddings(z, replace(graph, labels=labels), Probe(kind="heco"), 0)
     expected = linear_probe(z, graph.labels, few, Probe(kind="heco"), 0)
     assert found["splits"]["4"] == expected.told()
 
 
 def test_what_cannot_be_scored_is_said(graph: HeteroGraph) -> None:
-    assert why_not_scored_by_split(graph, 0) is None
+    assert why_not_scored(graph, 0) is None
     untold: Any = replace(graph, labels=None, splits=(), split_names=())
     with pytest.raises(DGBError, match="library has no labels"):
-        scores_by_split(rows_of(graph), untold, Probe(), 0)
+        score_embeddings(rows_of(graph), untold, Probe(), 0)
     empty = replace(graph.splits[1], test=graph.splits[1].test[:0])
     broken = replace(graph, splits=(graph.splits[0], empty))
-    assert "no labelled test nodes (13)" in str(why_not_scored_by_split(broken, 0))
+    assert "no labelled test nodes (13)" in str(why_not_scored(broken, 0))
     with pytest.raises(DGBError, match="150 rows of embeddings, but library has 120 nodes of type"):
-        scores_by_split(np.zeros((150, 4)), graph, Probe(), 0)
+        score_embeddings(np.zeros((150, 4)), graph, Probe(), 0)

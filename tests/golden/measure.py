@@ -20,8 +20,7 @@ from dgb.data.load import load_graph
 from dgb.data.typed.graph import HeteroGraph
 from dgb.evaluate.scores import score_embeddings
 from dgb.recipe import Recipe
-from dgb.run.hetero_trained import train_hetero
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.train.monitor import read_metrics
 from tests.conftest import make_blocks, with_dense_features
 from tests.hetero import make_library
@@ -63,8 +62,8 @@ def measure(name: str, threads: int = 1) -> dict[str, Any]:
 def _trained(name: str, recipe: Recipe, folder: Path) -> tuple[Array, dict[str, float]]:
     graph = _graph(name)
     if isinstance(graph, HeteroGraph):
-        return train_hetero(graph, recipe, folder).embeddings(), {}
-    found = train_encoder(graph, recipe, folder)
+        return train(graph, recipe, folder).embeddings(), {}
+    found = train(graph, recipe, folder)
     z = found.embeddings()
     return z, {"validation": score_embeddings(z, graph, recipe.probe, 0)["probe"]["validation"]}
 

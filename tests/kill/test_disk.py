@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_a_run_does_not_go_on_with_another_graph(
 ) -> None:
     run = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr("dgb.run.training.write_map", lambda *_: (_ for _ in ()).throw(OSError("x")))
+        patch.setattr("dgb.run.train.write_map", Mock(side_effect=OSError("x")))
         assert "resume it with" in told(["train", str(graph_file), "--out", str(run), *SETS])
     write_npz(graph_file, make_blocks(90, seed=1))
     line = told(["train", "--resume", str(run)])
@@ -168,7 +169,7 @@ def test_a_run_does_not_go_on_where_nodes_have_other_names(
 ) -> None:
     run, graph = tmp_path / "run", make_blocks(90)
     with monkeypatch.context() as patch:
-        patch.setattr("dgb.run.training.write_map", lambda *_: (_ for _ in ()).throw(OSError("x")))
+        patch.setattr("dgb.run.train.write_map", Mock(side_effect=OSError("x")))
         assert "resume it with" in told(["train", str(graph_file), "--out", str(run), *SETS])
     write_npz(graph_file, replace(graph, node_ids=graph.node_ids[::-1].copy()))
     assert "the graph is not the one" in told(["train", "--resume", str(run)])

@@ -15,7 +15,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss
 from dgb.model.typed import PathEncoder, RelationEncoder
 from dgb.recipe import Recipe
-from dgb.run.hetero_parts import embed_parts, make_parts
+from dgb.run.setup import Setup, make_setup, resolve_recipe
 from tests.hetero import make_library, shuffle_nodes
 
 CPU = torch.device("cpu")
@@ -32,6 +32,10 @@ def make_recipe(*sets: str) -> Recipe:
     return load_recipe("default", ["encoder.width=8", "heads.hidden=16", "heads.width=8", *sets])
 
 
+def set_up(graph: HeteroGraph, recipe: Recipe) -> Setup:
+    return make_setup(graph, resolve_recipe(graph, recipe), CPU)
+
+
 def rows_of(graph: HeteroGraph, name: str) -> torch.Tensor:
     x: Any = graph.nodes[name].x
     dense = x.toarray() if hasattr(x, "toarray") else x
@@ -45,8 +49,8 @@ def prelu(z: torch.Tensor) -> torch.Tensor:
 
 def test_the_sum_over_meta_paths_is_weighed_by_attention(library: HeteroGraph) -> None:
     recipe = make_recipe(PATHS)
-    parts = make_parts(library, recipe, CPU)
-    encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
+    setup = set_up(library, recipe)
+    encoder: Any = setup.draw_encoder(torch.Generator().manual_seed(0))
     assert isinstance(encoder, PathEncoder)
     gcns: Any = encoder.encoders
     x, representations = rows_of(library, "paper"), []
@@ -62,14 +66,14 @@ def test_the_sum_over_meta_paths_is_weighed_by_attention(library: HeteroGraph) -
     )
     beta = scores.exp() / scores.exp().sum()
     expected = beta[0] * representations[0] + beta[1] * representations[1]
-    np.testing.assert_allclose(embed_parts(encoder, parts), expected.detach(), atol=1e-5)
+    np.testing.assert_allclose(setup.embed(encoder, ""), expected.detach(), atol=1e-5)
 
 
 def test_two_layers_over_relations_are_the_sums_they_should_be(library: HeteroGraph) -> None:
     recipe = make_recipe(*RELATIONS, "data.target=all")
     graph = with_features(library, library.nodes, "walk")
-    parts = make_parts(library, recipe, CPU)
-    encoder: Any = parts.draw_encoder(torch.Generator().manual_seed(0))
+    setup = set_up(library, recipe)
+    encoder: Any = setup.draw_encoder(torch.Generator().manual_seed(0))
     assert isinstance(encoder, RelationEncoder)
     layers: Any = encoder.layers
     h = {name: rows_of(graph, name) for name in graph.nodes}
@@ -91,10 +95,10 @@ def test_two_layers_over_relations_are_the_sums_they_should_be(library: HeteroGr
             for name, rows in total.items()
         }
     expected = torch.cat([h[name] for name in graph.nodes])
-    np.testing.assert_allclose(embed_parts(encoder, parts), expected.detach(), atol=1e-5)
-    assert len(parts.node_ids) == len(expected)
-    assert parts.node_ids[0] == "paper:1000"
-    assert parts.node_ids[-1] == "venue:v5"
+    np.testing.assert_allclose(setup.embed(encoder, ""), expected.detach(), atol=1e-5)
+    assert len(setup.node_ids) == len(expected)
+    assert setup.node_ids[0] == "paper:1000"
+    assert setup.node_ids[-1] == "venue:v5"
 
 
 @pytest.mark.parametrize("sets", [(PATHS,), (*RELATIONS,)])
@@ -102,10 +106,10 @@ def test_gradients_reach_every_online_weight_and_no_target_weight(
     library: HeteroGraph, sets: tuple[str, ...]
 ) -> None:
     recipe = make_recipe(*sets)
-    parts = make_parts(library, recipe, CPU)
+    setup = set_up(library, recipe)
     generator = torch.Generator().manual_seed(0)
-    model = Bootstrap(parts.draw_encoder, recipe, generator)
-    [(view1, view2)] = list(parts.sampler(generator)())
+    model = Bootstrap(setup.draw_encoder, recipe, generator)
+    [(view1, view2)] = list(setup.sampler(generator)())
     symmetric_loss(model(view1, view2)).backward()  # type: ignore[no-untyped-call]
     for name, parameter in model.named_parameters():
         if name.startswith("target"):
@@ -123,15 +127,15 @@ def test_the_order_of_nodes_does_not_matter(
 ) -> None:
     recipe = make_recipe(*sets)
     order = np.random.default_rng(2).permutation(library.nodes[moved].num_nodes)
-    parts, permuted = (
-        make_parts(graph, recipe, CPU) for graph in (library, shuffle_nodes(library, moved, order))
+    setup, permuted = (
+        set_up(graph, recipe) for graph in (library, shuffle_nodes(library, moved, order))
     )
-    encoder = parts.draw_encoder(torch.Generator().manual_seed(0))
-    expected = embed_parts(encoder, parts)
+    encoder = setup.draw_encoder(torch.Generator().manual_seed(0))
+    expected = setup.embed(encoder, "")
     expected = expected[order] if moved == "paper" else expected
-    np.testing.assert_allclose(embed_parts(encoder, permuted), expected, atol=1e-5)
+    np.testing.assert_allclose(permuted.embed(encoder, ""), expected, atol=1e-5)
 
 
 def test_an_encoder_over_relations_refuses_diff(library: HeteroGraph) -> None:
     with pytest.raises(DGBError, match="--recipe relations"):
-        make_parts(library, make_recipe("hetero.encoder=relations"), CPU)
+        set_up(library, make_recipe("hetero.encoder=relations"))

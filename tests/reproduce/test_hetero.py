@@ -29,7 +29,7 @@ from dgb.reproduce.published import published_rows
 from dgb.reproduce.typed import make_hetero, measure_hetero
 from dgb.reproduce.typed_plan import NAMED, ROWS, hetero_cells, load_set, plan_hetero, sets_at_hand
 from dgb.reproduce.typed_table import write_hetero_table
-from dgb.run.hetero_trained import train_hetero
+from dgb.run.train import train
 from tests.hetero import make_library
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
@@ -81,9 +81,9 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def counting(graph: HeteroGraph, recipe: Recipe) -> Any:
         calls.append(recipe.hetero.encoder)
-        return train_hetero(graph, recipe)
+        return train(graph, recipe)
 
-    monkeypatch.setattr(hetero, "train_hetero", counting)
+    monkeypatch.setattr(hetero, "train", counting)
     return calls
 
 
@@ -127,7 +127,7 @@ def test_test_labels_are_logged_before_they_are_read(
     def failing(*_: Any) -> None:
         raise RuntimeError("stopped while scoring")
 
-    monkeypatch.setattr(hetero, "scores_by_split", failing)
+    monkeypatch.setattr(hetero, "score_embeddings", failing)
     with pytest.raises(DGBError, match="dgb on acm: stopped while scoring"):
         make_hetero(place, ("acm",), 1, ("dgb",))
     (read,) = read_lines(place.results / TEST_READS)
@@ -172,8 +172,8 @@ def test_test_labels_change_no_choice(place: Place, monkeypatch: pytest.MonkeyPa
 def test_the_random_row_is_the_encoder_of_dgb_before_its_first_step(place: Place) -> None:
     graph = load_set("acm", place)
     cells = {cell.method: cell.recipe for cell in hetero_cells("acm")}
-    before = train_hetero(graph, cells["dgb"]).untrained_embeddings()
-    assert np.array_equal(train_hetero(graph, cells["random"]).embeddings(), before)
+    before = train(graph, cells["dgb"]).untrained_embeddings()
+    assert np.array_equal(train(graph, cells["random"]).embeddings(), before)
 
 
 def test_rows_that_a_graph_cannot_have_are_left_out() -> None:

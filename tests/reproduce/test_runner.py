@@ -20,7 +20,7 @@ from dgb.measure.place import Place, in_parallel
 from dgb.recipe import Recipe
 from dgb.reproduce import verify as verifying
 from dgb.reproduce.verify import verdict_line, verify
-from dgb.run.trained import Trained, train_encoder
+from dgb.run.train import Trained, train
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
 KEYS = {"table", "method", "dataset", "recipe", "seed", "val_accuracy", "test_accuracy"}
@@ -126,9 +126,9 @@ def test_one_training_serves_all_ways_to_embed(
 
     def counting(graph: Graph, recipe: Recipe) -> Trained:
         trained.append(graph)
-        return train_encoder(graph, recipe)
+        return train(graph, recipe)
 
-    monkeypatch.setattr(measuring, "train_encoder", counting)
+    monkeypatch.setattr(measuring, "train", counting)
     ways = [[], ["embed.smooth=0.2"], ["embed.operator=diff"], ["embed.features=true"]]
     jobs = [job for way in ways for job in make_jobs("table2", 1, *way)]
     elsewhere = replace(place, results=place.results.parent / "other")

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,12 @@ from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.measure.repeat import split_table
+from dgb.measure.repeat import score_training, split_table
 from dgb.recipe import Recipe
 from dgb.report.page import write_report
 from dgb.run import folder as files
-from dgb.run.hetero import score_hetero_training, train_hetero_run
-from dgb.run.hetero_parts import resolve
-from dgb.run.hetero_trained import train_hetero
+from dgb.run.setup import resolve_recipe
+from dgb.run.train import train, train_run
 from dgb.run.vectors import read_embeddings
 from tests.hetero import make_library
 
@@ -34,9 +34,9 @@ def make_recipe(name: str, *sets: str) -> Recipe:
 
 
 def test_a_run_leaves_what_a_user_wants(library: HeteroGraph, tmp_path: Path) -> None:
-    recipe = resolve(library, make_recipe("hetero"))
+    recipe = resolve_recipe(library, make_recipe("hetero"))
     files.make_folder(tmp_path, recipe)
-    scores = train_hetero_run(library, recipe, tmp_path)
+    scores = train_run(library, recipe, tmp_path)
     ids, z = read_embeddings(tmp_path / files.EMBEDDINGS)
     assert ids.tolist() == list(range(1000, 1150))
     assert z.shape == (150, 16)
@@ -49,7 +49,7 @@ def test_a_run_leaves_what_a_user_wants(library: HeteroGraph, tmp_path: Path) ->
 
 
 def test_meta_paths_tell_more_than_features_alone(library: HeteroGraph) -> None:
-    line = score_hetero_training(library, make_recipe("hetero"))
+    line = score_training(library, make_recipe("hetero"))
     found = {name: line[name]["splits"]["all"]["macro_f1"] for name in ("dgb", "random", "raw")}
     assert found["dgb"] > found["raw"] + 0.05
     assert found["dgb"] > 0.8
@@ -60,7 +60,7 @@ def test_meta_paths_tell_more_than_features_alone(library: HeteroGraph) -> None:
 def test_equal_seeds_give_equal_bits_and_others_do_not(library: HeteroGraph, name: str) -> None:
     recipe = make_recipe(name, "train.epochs=3")
     one, again, other = (
-        train_hetero(library, replace(recipe, train=replace(recipe.train, seed=seed))).embeddings()
+        train(library, replace(recipe, train=replace(recipe.train, seed=seed))).embeddings()
         for seed in (0, 0, 1)
     )
     assert np.array_equal(one, again)
@@ -69,7 +69,7 @@ def test_equal_seeds_give_equal_bits_and_others_do_not(library: HeteroGraph, nam
 
 def test_all_types_are_embedded_together_by_relations(library: HeteroGraph, tmp_path: Path) -> None:
     recipe = make_recipe("relations", "data.target=all")
-    scores = train_hetero_run(library, recipe, tmp_path)
+    scores = train_run(library, recipe, tmp_path)
     ids, z = read_embeddings(tmp_path / files.EMBEDDINGS)
     assert len(z) == library.num_nodes == len(set(ids.tolist()))
     assert {name.split(":")[0] for name in ids} == set(library.nodes)
@@ -83,7 +83,7 @@ def test_types_without_any_features_are_trained_by_where_they_are(library: Heter
     nodes = {name: replace(kind, x=None) for name, kind in library.nodes.items()}
     bare = replace(library, nodes=nodes)
     for structure in ("walk", "learnt"):
-        line = score_hetero_training(bare, make_recipe("hetero", f"data.structure={structure}"))
+        line = score_training(bare, make_recipe("hetero", f"data.structure={structure}"))
         assert "raw" not in line
         assert line["dgb"]["splits"]["all"]["macro_f1"] > 0.6, structure
         assert "raw" not in split_table([line])
@@ -95,7 +95,7 @@ def test_a_graph_without_labels_is_embedded_and_not_scored(
     bare = replace(library, labels=None, splits=(), split_names=())
     recipe = make_recipe("hetero", "train.epochs=2")
     files.make_folder(tmp_path, recipe)
-    scores = train_hetero_run(bare, recipe, tmp_path)
+    scores = train_run(bare, recipe, tmp_path)
     assert "dgb" not in scores
     assert (tmp_path / files.EMBEDDINGS).exists()
     assert write_report(tmp_path).exists()
@@ -119,17 +119,16 @@ def test_settings_that_do_not_go_together_are_refused(
     library: HeteroGraph, name: str, setting: str, problem: str
 ) -> None:
     with pytest.raises(DGBError, match=problem):
-        train_hetero(library, make_recipe(name, *setting.split(",")))
+        train(library, make_recipe(name, *setting.split(",")))
 
 
 def test_the_union_is_one_graph_of_all_meta_paths(library: HeteroGraph) -> None:
     recipe = make_recipe("hetero", "hetero.encoder=union", "train.epochs=0")
-    trained = train_hetero(library, recipe)
-    assert len(trained.encoder.encoders) == 1
+    trained = train(library, recipe)
+    encoder: Any = trained.encoder
+    assert len(encoder.encoders) == 1
     out = load_recipe(recipe, ["hetero.materialise=true"])
-    np.testing.assert_allclose(
-        trained.embeddings(), train_hetero(library, out).embeddings(), atol=1e-4
-    )
+    np.testing.assert_allclose(trained.embeddings(), train(library, out).embeddings(), atol=1e-4)
 
 
 def test_results_of_other_graphs_have_other_hashes(library: HeteroGraph) -> None:

@@ -17,7 +17,7 @@ from dgb.measure import links
 from dgb.measure.links import LINKS, evaluate_links, links_table
 from dgb.measure.repeat import CLUSTER_COLUMNS, scores_table
 from dgb.recipe import Recipe
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
 
@@ -39,9 +39,9 @@ def test_every_training_has_its_own_split_and_is_kept(
 
     def watching(graph: Graph, recipe: Recipe) -> Any:
         seen.append(graph)
-        return train_encoder(graph, recipe)
+        return train(graph, recipe)
 
-    monkeypatch.setattr(links, "train_encoder", watching)
+    monkeypatch.setattr(links, "train", watching)
     first = evaluate_links(bare, recipe, 1, tmp_path)
     lines = evaluate_links(bare, recipe, 2, tmp_path)
     assert lines[0] == first[0] and [line["seed"] for line in lines] == [0, 1]
@@ -62,9 +62,9 @@ def test_the_encoder_never_sees_features_made_of_removed_edges(
         expected = structural_features(graph.adjacency, graph.node_ids, "walk")
         np.testing.assert_array_equal(graph.x, expected)
         assert not np.array_equal(graph.x, x)
-        return train_encoder(graph, recipe)
+        return train(graph, recipe)
 
-    monkeypatch.setattr(links, "train_encoder", checking)
+    monkeypatch.setattr(links, "train", checking)
     assert 0 <= links.train_on_split(made, recipe)["raw"]["test_auc"] <= 1
 
 

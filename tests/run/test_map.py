@@ -20,10 +20,10 @@ from dgb.recipe import Recipe
 from dgb.report.page import write_report
 from dgb.run import folder as files
 from dgb.run import map as module
-from dgb.run import training
+from dgb.run import train as training
 from dgb.run.folder import make_folder
 from dgb.run.map import read_map, write_map
-from dgb.run.training import train_run
+from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]

@@ -15,8 +15,8 @@ from dgb.files import limits as room
 from dgb.recipe import Recipe
 from dgb.run import machine, memory
 from dgb.run.memory import choose_scratch, estimate
-from dgb.run.trained import check_recipe
-from dgb.run.training import train_run
+from dgb.run.setup import check_recipe
+from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
@@ -61,7 +61,7 @@ def test_what_a_refusal_advises_is_accepted(
         sets.append(f"train.order={order}")
     recipe = recipe_with(*sets, f"train.batch_size={batch_size}")
     for folder in (tmp_path, None):
-        with pytest.raises(DGBError, match=r"would take about .* GB beside the graph") as error:
+        with pytest.raises(DGBError, match=r"would take about .* GB next to the graph") as error:
             choose_scratch(dense, recipe, folder)
         told, _, advice = str(error.value).partition("train.memory_gb allows; ")
         if folder is None:

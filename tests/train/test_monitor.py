@@ -5,7 +5,7 @@ import torch
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.train.monitor import effective_rank, is_collapsed, spread
 
 
@@ -39,5 +39,5 @@ def test_collapse_is_told_from_health() -> None:
 def test_a_collapsing_run_warns_once(blocks: Graph, capsys: pytest.CaptureFixture[str]) -> None:
     sets = ["heads.batch_norm=false", "heads.activation=none", "train.decay=0", "encoder.width=16"]
     sets += ["heads.hidden=16", "heads.width=16", "train.learning_rate=0.05", "train.epochs=150"]
-    train_encoder(blocks, load_recipe("default", [*sets, "encoder.activation=relu"]))
+    train(blocks, load_recipe("default", [*sets, "encoder.activation=relu"]))
     assert capsys.readouterr().err.count("collapsed") == 1

@@ -16,7 +16,7 @@ from dgb.errors import DGBError
 from dgb.evaluate import probe
 from dgb.evaluate.scores import without_test_labels
 from dgb.recipe import Recipe
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.train.loop import train_epoch
 from dgb.tune import candidate, study
 from dgb.tune.candidate import DEFAULT_CRITERION, score
@@ -133,7 +133,7 @@ def test_the_recipe_that_is_written_trains_to_its_score(
     folder, found = searched
     loaded = load_recipe(folder / RECIPE)
     assert loaded == found.recipe
-    z = train_encoder(blocks, loaded).embeddings()
+    z = train(blocks, loaded).embeddings()
     scores = score(z, without_test_labels(blocks, 0), loaded)
     best = max(found.lines, key=lambda line: line["score"])
     assert scores == best["scores"]

@@ -114,15 +114,14 @@ def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", 
 
 
 def _embed_hetero(options: Namespace, recipe: Recipe, schema: "Schema") -> tuple["Array", "Array"]:
-    from dgb.data.typed.graph import HeteroGraph
-    from dgb.run.hetero_embedding import embed_hetero
+    from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
     from dgb.run.model_file import load_encoder
+    from dgb.run.setup import embedded_ids
 
     encoder = load_encoder(Path(options.run), recipe, choose_device("auto"), schema)
     graph = open_graph(recipe.data, options, schema=schema)
-    assert isinstance(graph, HeteroGraph), "with a schema, others are refused"
-    return embed_hetero(encoder, graph, recipe)
+    return embedded_ids(graph, recipe), embed_graph(encoder, graph, recipe)
 
 
 def _check_options(options: Namespace) -> None:

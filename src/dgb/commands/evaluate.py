@@ -74,19 +74,14 @@ def _evaluate_hetero(
     graph: "HeteroGraph", recipe: Recipe, options: Namespace, folder: Path
 ) -> None:
     """Train N times and print mean ± std over the trainings, split by split."""
-    from dgb.evaluate.hetero_scores import why_not_scored_by_split
-    from dgb.measure.repeat import RUNS, repeat, seeds_of, split_table
-    from dgb.run.hetero import score_hetero_training
-    from dgb.run.hetero_parts import resolve
+    from dgb.measure.repeat import RUNS, evaluate_runs, split_table
+    from dgb.run.setup import resolve_recipe
 
     if options.task == "links":
         raise DGBError("--task links is for graphs of one node type; leave it out")
-    for seed in seeds_of(recipe, options.runs):
-        if reason := why_not_scored_by_split(graph, seed):
-            raise DGBError(f"nothing to evaluate against: {reason}")
-    recipe = resolve(graph, recipe)
+    recipe = resolve_recipe(graph, recipe)
     output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
-    lines = repeat(graph, recipe, options.runs, folder / RUNS, score_hetero_training)
+    lines = evaluate_runs(graph, recipe, options.runs, folder)
     counted = f"mean ± std over {len(lines)} independent trainings"
     output("", *split_table(lines).splitlines(), "")
     output(counted if len(lines) > 1 else "one training")

@@ -3,7 +3,7 @@
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dgb.commands.options import (
     GRAPH,
@@ -17,7 +17,7 @@ from dgb.commands.options import (
     open_graph,
 )
 from dgb.errors import DGBError
-from dgb.recipe import Data, Recipe
+from dgb.recipe import Recipe
 from dgb.terminal import log, output
 
 if TYPE_CHECKING:
@@ -79,25 +79,16 @@ def _choose_cluster(options: Namespace) -> "Cluster | None":
 
 def _start(options: Namespace) -> tuple["Graph | HeteroGraph", Recipe, Path]:
     from dgb.data.typed.graph import HeteroGraph
-    from dgb.run.hetero_parts import resolve
-    from dgb.run.trained import check_recipe
+    from dgb.run.setup import check_recipe, resolve_recipe
 
     recipe = choose_recipe(options)
     check_recipe(recipe)
-    graph = _read(recipe.data, options)
+    graph = open_graph(recipe.data, options)
+    recipe = resolve_recipe(graph, recipe, is_on_cluster=options.engine == "ray")
     if isinstance(graph, HeteroGraph):
-        recipe = resolve(graph, recipe)
         _print_paths(graph, recipe)
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     return graph, recipe, folder
-
-
-def _read(data: Data, options: Namespace) -> "Graph | HeteroGraph":
-    from dgb.data.load import is_hetero
-
-    if options.engine == "ray" and is_hetero(data.graph):
-        raise DGBError("--engine ray is for graphs of one node type; leave it out")
-    return open_graph(data, options)
 
 
 def _print_paths(graph: "HeteroGraph", recipe: Recipe) -> None:
@@ -113,7 +104,7 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     from dgb.files.lock import locked
     from dgb.report.page import REPORT, write_report
     from dgb.run.folder import EMBEDDINGS, SCORES, read_recipe
-    from dgb.run.training import remove_leftovers
+    from dgb.run.train import remove_leftovers
 
     if options.set or options.recipe or options.out or options.seed is not None:
         raise DGBError("--resume takes the run's own recipe and folder; leave out the rest")
@@ -121,7 +112,7 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     recipe = read_recipe(folder)
     with locked(folder):
         if not (folder / SCORES).exists():
-            _train(_read(recipe.data, options), recipe, folder, cluster)
+            _train(open_graph(recipe.data, options), recipe, folder, cluster)
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
         page = folder / REPORT if (folder / REPORT).exists() else write_report(folder)
@@ -137,11 +128,12 @@ def _train(
     from dgb.measure.repeat import scores_table, split_table
     from dgb.report.page import write_report
     from dgb.run.folder import EMBEDDINGS
+    from dgb.run.train import train_run
 
     output(f"{describe(graph)} → {folder}")
     again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
-        scores = _run(graph, recipe, folder, cluster)
+        scores = train_run(graph, recipe, folder, cluster)
         page = write_report(folder)
     except KeyboardInterrupt:
         log(f"dgb: stopped; {again}")
@@ -154,15 +146,3 @@ def _train(
         output("", *table([scores]).splitlines(), "")
     output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
     output(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
-
-
-def _run(
-    graph: "Graph | HeteroGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None"
-) -> dict[str, Any]:
-    from dgb.data.typed.graph import HeteroGraph
-    from dgb.run.hetero import train_hetero_run
-    from dgb.run.training import train_run
-
-    if isinstance(graph, HeteroGraph):
-        return train_hetero_run(graph, recipe, folder)
-    return train_run(graph, recipe, folder, cluster)

@@ -2,17 +2,27 @@
 
 import hashlib
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
-from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
+
+# A run asks for it several times, and a large graph takes seconds.
+_known: WeakKeyDictionary[AnyGraph, str] = WeakKeyDictionary()
 
 
-def fingerprint(graph: Graph | HeteroGraph) -> str:
-    """Return a short hash of features, edges, labels and splits."""
+def fingerprint(graph: AnyGraph) -> str:
+    """Return a short hash of features, edges, labels and splits, computed once a graph."""
+    if graph not in _known:
+        _known[graph] = _hash(graph)
+    return _known[graph]
+
+
+def _hash(graph: AnyGraph) -> str:
     digest = hashlib.sha256()
     matrices = [graph.x, graph.adjacency] if isinstance(graph, Graph) else _typed(graph, digest)
     for matrix in matrices:
@@ -29,7 +39,7 @@ def fingerprint(graph: Graph | HeteroGraph) -> str:
     return digest.hexdigest()[:12]
 
 
-def identity(graph: Graph | HeteroGraph) -> str:
+def identity(graph: AnyGraph) -> str:
     """Return the hash with that of the ids, under which vectors are written."""
     nodes = [graph] if isinstance(graph, Graph) else list(graph.nodes.values())
     digest = hashlib.sha256(fingerprint(graph).encode())

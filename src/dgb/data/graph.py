@@ -61,6 +61,10 @@ class Graph:
         """Number of distinct labels, 0 without labels."""
         return 0 if self.labels is None else len(np.unique(self.labels[self.labels >= 0]))
 
+    def target_graph(self) -> "Graph":
+        """Return the nodes that labels and splits are of: all, where there is one type of them."""
+        return self
+
 
 def make_graph(
     name: str,

@@ -7,6 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.probe import linear_probe
@@ -34,8 +35,38 @@ def choose_split(graph: Graph, seed: int) -> Split:
     return Split(order[:tenth], order[tenth : 2 * tenth], order[2 * tenth :])
 
 
-def why_not_scored(graph: Graph, seed: int) -> str | None:
+def splits_by_name(graph: AnyGraph, seed: int) -> dict[str, Split]:
+    """Return the splits that a run with this seed is scored by; each has labelled nodes alone.
+
+    Of a graph of one node type it is one without a name; of several types, all that it has.
+    """
+    nodes = graph.target_graph()
+    return {name: choose_split(nodes, number) for name, number in _numbers(graph, seed).items()}
+
+
+def why_not_scored(graph: AnyGraph, seed: int) -> str | None:
     """Return why a probe cannot score this graph, or None where it can; asked before training."""
+    nodes = graph.target_graph()
+    for name, number in _numbers(graph, seed).items():
+        if reason := _why_not_split(nodes, number):
+            return f"{reason} ({name})" if name else reason
+    return None
+
+
+def _numbers(graph: AnyGraph, seed: int) -> dict[str, int]:
+    """Return every split's name, and the number by which `choose_split` finds it."""
+    if isinstance(graph, Graph):
+        return {"": seed}
+    count = len(graph.splits)
+    if not count:
+        return {"random split": seed}
+    # A name given twice, or to some splits alone, would hide the scores of others.
+    is_named = len(set(graph.split_names)) == len(graph.split_names) == count
+    names = graph.split_names if is_named else [f"split {i + 1}" for i in range(count)]
+    return {name: number for number, name in enumerate(names)}
+
+
+def _why_not_split(graph: Graph, seed: int) -> str | None:
     if graph.labels is None:
         return f"{graph.name} has no labels"
     if graph.num_classes < 2:
@@ -44,12 +75,8 @@ def why_not_scored(graph: Graph, seed: int) -> str | None:
         split = choose_split(graph, seed)
     except DGBError as error:
         return str(error)
-    for name, part in (
-        ("train", split.train),
-        ("validation", split.validation),
-        ("test", split.test),
-    ):
-        if len(part) == 0:
+    for name in ("train", "validation", "test"):
+        if len(getattr(split, name)) == 0:
             return f"{graph.name}: the split has no labelled {name} nodes"
     if not can_be_probed(graph.labels, split):
         return f"{graph.name}: the train nodes need two classes, and validation one of them"
@@ -109,18 +136,36 @@ def without_test_labels(graph: Graph, seed: int) -> Graph:
     return replace(graph, labels=labels, splits=(replace(split, test=split.test[:0]),))
 
 
-def score_embeddings(z: Any, graph: Graph, recipe: Probe, seed: int) -> dict[str, Any]:
-    """Return the probe's and the clustering's scores of one row per node, dense or sparse."""
+def score_embeddings(z: Any, graph: AnyGraph, recipe: Probe, seed: int) -> dict[str, Any]:
+    """Return the probe's and the clustering's scores of one row per node, dense or sparse.
+
+    Of a graph of several node types the rows are those of the target type. `probe` holds the
+    scores of its first split, and `splits` those of all.
+    """
     return score_and_predict(z, graph, recipe, seed)[0]
 
 
 def score_and_predict(
-    z: Any, graph: Graph, recipe: Probe, seed: int
+    z: Any, graph: AnyGraph, recipe: Probe, seed: int
 ) -> tuple[dict[str, Any], Array | None]:
-    """Return the scores, and the class of every node by the probe that they are of."""
-    assert graph.labels is not None
-    labels: Array = graph.labels
-    probe = linear_probe(z, labels, choose_split(graph, seed), recipe, seed)
-    clusters = cluster(z, graph.num_classes, seed)
-    scores = {"probe": probe.told(), "cluster": asdict(score_clusters(clusters, labels))}
-    return scores, probe.predicted
+    """Return the scores, and the class of every node by the probe, where there is one."""
+    if reason := why_not_scored(graph, seed):
+        raise DGBError(f"nothing to evaluate against: {reason}")
+    nodes = graph.target_graph()
+    if z.shape[0] != nodes.num_nodes:
+        kind = "" if isinstance(graph, Graph) else f" of type {graph.target}"
+        raise DGBError(
+            f"{z.shape[0]} rows of embeddings, but {graph.name} has {nodes.num_nodes} nodes{kind}; "
+            "give one row for each of these, in their order"
+        )
+    labels: Any = nodes.labels
+    splits = splits_by_name(graph, seed)
+    probes = {name: linear_probe(z, labels, s, recipe, seed) for name, s in splits.items()}
+    clusters = asdict(score_clusters(cluster(z, nodes.num_classes, seed), labels))
+    name, probe = next(iter(probes.items()))
+    scores = {"probe": probe.told(), "cluster": clusters}
+    if isinstance(graph, Graph):
+        return scores, probe.predicted
+    # What has room for one split shows the first, and says which that is.
+    scores["probe"] |= {"split": name}
+    return scores | {"splits": {name: probe.told() for name, probe in probes.items()}}, None

@@ -18,7 +18,7 @@ from dgb.measure.measure import load
 from dgb.measure.place import FAILURES, Place, in_parallel
 from dgb.measure.tasks import Task
 from dgb.run.machine import peak_mb, reset_peak, set_threads
-from dgb.run.training import describe
+from dgb.run.score import describe
 from dgb.terminal import log, progress_bar
 from dgb.train.monitor import SAMPLE, effective_rank
 

@@ -7,8 +7,8 @@ from dgb.data.graph import Graph
 from dgb.evaluate.links import edge_scores, link_scores, split_edges
 from dgb.measure.repeat import SYSTEMS, percent_table, repeat, seeds_of
 from dgb.recipe import Recipe
-from dgb.run.trained import train_encoder
-from dgb.run.training import describe, untrained_systems
+from dgb.run.score import describe, reference_systems
+from dgb.run.train import train
 
 LINKS = "links.jsonl"
 ROWS = SYSTEMS | {"edges": "edges alone"}
@@ -24,8 +24,8 @@ def evaluate_links(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> lis
 def train_on_split(graph: Graph, recipe: Recipe) -> dict[str, Any]:
     """Split the edges, train on those left, and score DGB and its baselines on the others."""
     split = split_edges(graph, recipe.train.seed)
-    trained = train_encoder(split.train_graph, recipe)
-    systems = {"dgb": trained.embeddings()} | untrained_systems(trained, split.train_graph)
+    trained = train(split.train_graph, recipe)
+    systems = {"dgb": trained.embeddings()} | reference_systems(trained)
     scores = {name: link_scores(z, split) for name, z in systems.items()}
     scores["edges"] = edge_scores(split)
     # Of the whole graph: by its hash a later call finds this line again.

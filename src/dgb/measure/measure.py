@@ -18,8 +18,8 @@ from dgb.measure.place import Place
 from dgb.recipe import Data, Embed, Probe
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import peak_mb, reset_peak, set_threads
-from dgb.run.trained import train_encoder
-from dgb.run.training import describe
+from dgb.run.score import describe
+from dgb.run.train import train
 
 Line = dict[str, Any]
 TEST_READS = "test_reads.jsonl"
@@ -63,7 +63,7 @@ def training_of(job: Measurement) -> Hashable:
 def _make(job: Measurement, graph: Graph) -> Any:
     """Return an encoder of DGB, which several rows may embed with, or what a system returns."""
     if job.system == "dgb":
-        return train_encoder(graph, job.recipe).encoder
+        return train(graph, job.recipe).encoder
     return run_method(job.system, graph, job.settings or job.recipe, job.seed)
 
 

@@ -2,25 +2,23 @@
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from dgb.cookbook import recipe_hash, with_seed
 from dgb.data.fingerprint import fingerprint
-from dgb.data.graph import Graph
-from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored
 from dgb.files.jsonl import append_line, read_lines, rewrite_lines
 from dgb.files.lock import locked
 from dgb.recipe import Recipe
-from dgb.run.trained import train_encoder
-from dgb.run.training import describe, score_systems
+from dgb.run.score import describe, score_systems
+from dgb.run.train import train
 from dgb.terminal import log, progress_bar
 
 RUNS = "runs.jsonl"
-AnyGraph = TypeVar("AnyGraph", Graph, HeteroGraph)
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
 COLUMNS = {
     "validation": ("probe", "validation"),
@@ -34,7 +32,7 @@ COLUMNS = {
 CLUSTER_COLUMNS = tuple(name for name, (part, _) in COLUMNS.items() if part == "cluster")
 
 
-def evaluate_runs(graph: Graph, recipe: Recipe, runs: int, folder: Path) -> list[dict[str, Any]]:
+def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> list[dict[str, Any]]:
     """Return a line of scores per training, seeds counting up; finished ones are kept."""
     for seed in seeds_of(recipe, runs):
         if reason := why_not_scored(graph, seed):
@@ -47,7 +45,7 @@ def repeat(
     recipe: Recipe,
     runs: int,
     path: Path,
-    train_once: Callable[[AnyGraph, Recipe], dict[str, Any]],
+    train_once: Callable[[Any, Recipe], dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
     with locked(path.parent, path.name):
@@ -59,7 +57,7 @@ def _repeat(
     recipe: Recipe,
     seeds: range,
     path: Path,
-    train_once: Callable[[AnyGraph, Recipe], dict[str, Any]],
+    train_once: Callable[[Any, Recipe], dict[str, Any]],
 ) -> list[dict[str, Any]]:
     lines = read_lines(path)
     rewrite_lines(path, lines)  # without a half-written one, which the next line would join
@@ -83,11 +81,14 @@ def seeds_of(recipe: Recipe, runs: int) -> range:
     return range(recipe.train.seed, recipe.train.seed + runs)
 
 
-def score_training(graph: Graph, recipe: Recipe) -> dict[str, Any]:
+def score_training(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
     """Train once and return the scores, with what is needed to measure them again."""
-    trained = train_encoder(graph, recipe)
+    trained = train(graph, recipe)
     scores, _ = score_systems(trained, trained.embeddings(), graph)
-    return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores
+    line = describe(graph, recipe) | {"seconds": round(trained.seconds, 2)}
+    if trained.setup.schema:
+        line["attention"] = trained.attention()
+    return line | scores
 
 
 def mean_std(values: list[float]) -> tuple[float, float]:

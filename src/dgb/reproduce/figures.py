@@ -20,8 +20,8 @@ from dgb.measure.runner import refuse_uncommitted
 from dgb.recipe import Recipe
 from dgb.reproduce.plan import ABLATIONS
 from dgb.run.machine import set_threads
-from dgb.run.trained import train_encoder
-from dgb.run.training import describe
+from dgb.run.score import describe
+from dgb.run.train import train
 from dgb.terminal import progress_bar
 
 # Okabe and Ito's colours, which people with any colour vision tell apart; yellow comes last because
@@ -190,7 +190,7 @@ def make_panel(variant: str, place: Place) -> Panel:
     """Train one variant on Cora and lay its representations out in the plane."""
     set_threads(place.threads)
     graph = load("cora", place)
-    z = train_encoder(graph, variant_recipe(variant)).embeddings()
+    z = train(graph, variant_recipe(variant)).embeddings()
     points = tsne(z, SEED, PERPLEXITY)
     labels = _labels(graph)
     head = {"table": "figure2", "method": variant, "dataset": "cora"}

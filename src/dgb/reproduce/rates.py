@@ -14,7 +14,7 @@ from dgb.measure.place import Place, in_parallel
 from dgb.reproduce.plan import rate_keys, table3_recipe
 from dgb.reproduce.published import rows
 from dgb.run.machine import set_threads
-from dgb.run.trained import train_encoder
+from dgb.run.train import train
 from dgb.terminal import progress_bar
 from dgb.tune.candidate import validation_accuracy
 
@@ -56,7 +56,7 @@ def cell_rates(cell: tuple[str, str], place: Place) -> Rates:
         recipe = table3_recipe(dataset, pair, rates)
         key = (fingerprint(graph), recipe_hash(recipe))
         if key not in known:
-            z = train_encoder(graph, recipe).embeddings()
+            z = train(graph, recipe).embeddings()
             known[key] = validation_accuracy(z, graph, recipe.probe)
             line = {"dataset": dataset, "pair": pair, "rates": rates, "val_accuracy": known[key]}
             line |= {"graph_hash": key[0], "recipe": key[1], "seed": recipe.train.seed}

@@ -6,7 +6,7 @@ from typing import Any
 
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.evaluate.hetero_scores import scores_by_split, why_not_scored_by_split
+from dgb.evaluate.scores import score_embeddings, why_not_scored
 from dgb.files.jsonl import read_lines
 from dgb.measure.measure import Line, log_test_read, make_head
 from dgb.measure.measurement import Measurement
@@ -15,9 +15,8 @@ from dgb.measure.runner import matched, run
 from dgb.reproduce.plan import MOST_RUNS, with_seeds
 from dgb.reproduce.typed_plan import TABLE, hetero_cells, load_set, plan_hetero, sets_at_hand
 from dgb.reproduce.typed_table import write_hetero_table
-from dgb.run.hetero_parts import target_rows
-from dgb.run.hetero_trained import train_hetero
 from dgb.run.machine import peak_mb, reset_peak, set_threads
+from dgb.run.train import train
 from dgb.terminal import log
 from dgb.views.inputs import normalised
 
@@ -35,7 +34,7 @@ def make_hetero(
     for name, graph in graphs.items():
         for note in graph.notes:
             log(f"note on {name}: {note}")
-        if reason := why_not_scored_by_split(graph, 0):
+        if reason := why_not_scored(graph, 0):
             raise DGBError(f"nothing to measure {name} by: {reason}")
     try:
         run(plan_hetero(graphs, runs, methods), place, load_set, measure_hetero)
@@ -60,7 +59,7 @@ def _measure(job: Measurement, place: Place) -> Line:
     rows, attention = _embed(job, graph)
     seconds = round(time.perf_counter() - start, 2)
     log_test_read(place.results, head)
-    scores = scores_by_split(rows, graph, job.recipe.probe, job.seed)
+    scores = score_embeddings(rows, graph, job.recipe.probe, job.seed)
     told: Line = {"seconds": seconds, "attention": attention}
     told["splits"] = {name: _split_line(split) for name, split in scores["splits"].items()}
     told |= {name: scores["cluster"][name] for name in ("nmi", "ari")}
@@ -71,8 +70,8 @@ def _embed(job: Measurement, graph: HeteroGraph) -> tuple[Any, dict[str, float]]
     """Return a row for each target node, and how much each meta-path weighs in it."""
     if job.system == "raw":
         return normalised(graph.nodes[graph.target].x, job.recipe.data), {}
-    trained = train_hetero(graph, job.recipe)
-    return target_rows(graph, trained.embeddings(), job.recipe), trained.attention()
+    trained = train(graph, job.recipe)
+    return trained.embeddings()[trained.setup.labelled], trained.attention()
 
 
 def _split_line(told: dict[str, Any]) -> Line:

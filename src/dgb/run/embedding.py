@@ -1,24 +1,31 @@
 """Embed a graph, the training one or another, with an encoder that is trained already."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dgb.arrays import Array
 from dgb.data.align import check_width
 from dgb.data.graph import Graph
-from dgb.model.embed import embed
-from dgb.model.encoder import Encoder
+from dgb.data.typed.graph import AnyGraph
 from dgb.recipe import Recipe
 from dgb.run.memory import choose_scratch
-from dgb.views.inputs import has_row_batches, make_inputs
+from dgb.run.setup import make_setup, resolve_recipe
+from dgb.views.inputs import has_row_batches
 
 
-def embed_graph(
-    encoder: Encoder, graph: Graph, recipe: Recipe, folder: Path | None = None
-) -> Array:
-    """Return the embeddings of a graph by a trained encoder; files go to the folder if need be."""
-    check_width(graph, encoder.num_features)
-    is_batched = folder is not None and has_row_batches(recipe.train, graph.num_nodes)
-    scratch = choose_scratch(graph, recipe, folder) if is_batched else None
+def embed_graph(encoder: Any, graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Array:
+    """Return the embeddings of a graph by a trained encoder; files go to the folder if need be.
+
+    A graph of several node types is aligned to the encoder's schema before.
+    """
+    # A model may be used elsewhere than it was trained.
+    recipe = resolve_recipe(graph, replace(recipe, train=replace(recipe.train, device="auto")))
+    scratch = None
+    if isinstance(graph, Graph):
+        check_width(graph, encoder.num_features)
+        if folder is not None and has_row_batches(recipe.train, graph.num_nodes):
+            scratch = choose_scratch(graph, recipe, folder)
     device = next(encoder.parameters()).device
-    inputs = make_inputs(graph, recipe, device, is_trained=True, scratch=scratch)
-    return embed(encoder, inputs, recipe.embed).cpu().numpy()
+    setup = make_setup(graph, recipe, device, is_trained=True, scratch=scratch)
+    return setup.embed(encoder, "embeddings")

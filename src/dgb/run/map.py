@@ -1,5 +1,6 @@
 """The map of a run: where every node lies, what it is, and which nodes are nearest to it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
 from dgb.data.ids import arrow_ids
+from dgb.data.structure import union_graph, union_ids
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbors import nearest_all
@@ -22,23 +25,27 @@ SEED = 0
 
 def write_map(
     folder: Path,
-    graph: Graph,
+    graph: AnyGraph,
     z: Array,
     predicted: Array | None,
     split: Split | None,
-    degrees: Array | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Path:
     """Write map.parquet, a row per node or per node of a sample of 20,000; return its path.
 
-    `predicted` are names of classes [num_nodes]; `degrees` are the graph's own if not given. The
-    neighbours are rows of this table.
+    `predicted` are names of classes [num_nodes]. With `is_whole`, z has rows of all types of
+    nodes, and these take the place of labels. The neighbors are rows of this table.
     """
     import pyarrow as pa
 
+    if isinstance(graph, HeteroGraph) and is_whole:
+        graph, split = _graph_of_types(graph), None
+    degrees = _degrees(graph)
+    graph = graph.target_graph()
     nodes = _sample(graph.num_nodes)
     rows = z[nodes]
     xy, name = map_coordinates(rows, SEED)
-    degrees = np.diff(graph.adjacency.indptr) if degrees is None else degrees
     columns = {
         "node_id": arrow_ids(graph.node_ids[nodes]),
         "x": pa.array(xy[:, 0], pa.float32()),
@@ -66,6 +73,25 @@ def read_map(path: Path) -> Any:
             return file.read()
     except (OSError, pa.ArrowException):
         return None
+
+
+def _graph_of_types(graph: HeteroGraph) -> Graph:
+    """Return the nodes of all types, each with its type for a label."""
+    sizes = [nodes.num_nodes for nodes in graph.nodes.values()]
+    return replace(
+        graph.target_graph(),
+        adjacency=union_graph(graph),
+        node_ids=union_ids(graph),
+        labels=np.repeat(np.arange(len(sizes)), sizes),
+        label_names=tuple(graph.nodes),
+        splits=(),
+    )
+
+
+def _degrees(graph: AnyGraph) -> Array:
+    if isinstance(graph, HeteroGraph):
+        return graph.degrees(graph.target)
+    return np.asarray(np.diff(graph.adjacency.indptr))
 
 
 def _sample(num_nodes: int) -> Array:

@@ -1,4 +1,4 @@
-"""How much memory a run will take, told before it begins, and what to set where it lacks."""
+"""How much memory a run will take, estimated before it begins, and what to set where it lacks."""
 
 import shutil
 from dataclasses import replace
@@ -8,10 +8,12 @@ from typing import Any
 from scipy import sparse
 
 from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph, HeteroGraph, NodeType
 from dgb.errors import DGBError
 from dgb.evaluate.probe_rows import MOST
-from dgb.recipe import Recipe
+from dgb.recipe import LEARNT, Recipe
 from dgb.run.machine import choose_device, free_gb
+from dgb.settings import listed_names
 from dgb.views.inputs import has_row_batches
 from dgb.views.rows import Store
 from dgb.views.view import parse_view
@@ -19,23 +21,31 @@ from dgb.views.view import parse_view
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column
 GB = 1e9
 SCRATCH = "scratch"  # of a run folder: what row batches are kept in while a run lasts
+STRUCTURAL = 128  # columns of features that are made of edges
 BATCH = 8192  # rows that are suggested for a step
 
 
-def estimate(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> dict[str, float]:
-    """Return the GB that a run takes beside the graph itself, by what takes them."""
+def estimate(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool = False) -> dict[str, float]:
+    """Return the GB that a run of a resolved recipe takes next to the graph, by what takes them."""
+    if isinstance(graph, Graph):
+        parts = _count_plain(graph, recipe, is_on_disk)
+    else:
+        parts = _count_typed(graph, recipe)
+    return {name: size / GB for name, size in parts.items()}
+
+
+def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, float]:
     n, is_batched = graph.num_nodes, has_row_batches(recipe.train, graph.num_nodes)
     rows = recipe.train.batch_size if is_batched else n
     views, embeddings = _views(graph, recipe, is_on_disk), _embeddings(graph, recipe, is_on_disk)
-    parts = {
+    return {
         "operators": _operators(graph, recipe),
-        "features": _features(graph, is_batched=is_batched),
+        "features": 0.0 if is_batched and not sparse.issparse(graph.x) else _features(graph.x),
         # The views are gone when embeddings are computed.
         "views": views if views > embeddings else 0.0,
-        "a step": rows * numbers_a_row(recipe) * FLOAT,
+        "a step": rows * _numbers_a_row(recipe) * FLOAT,
         "embeddings": embeddings if embeddings >= views else 0.0,
     }
-    return {name: size / GB for name, size in parts.items()}
 
 
 def _views(graph: Graph, recipe: Recipe, is_on_disk: bool) -> float:
@@ -68,26 +78,59 @@ def _operators(graph: Graph, recipe: Recipe) -> float:
     return total + (ENTRY * (nonzeros + n) if recipe.embed.smooth else 0.0)
 
 
-def _features(graph: Graph, *, is_batched: bool) -> float:
-    if sparse.issparse(graph.x):
-        return float(3 * ENTRY * graph.x.nnz)
-    return 0.0 if is_batched else float(graph.x.size * FLOAT)
+def _features(x: Any) -> float:
+    return float(3 * ENTRY * x.nnz if sparse.issparse(x) else x.size * FLOAT)
 
 
-def numbers_a_row(recipe: Recipe) -> float:
-    """Return what a row of a step leaves behind for its gradient, in both views and networks."""
+def _numbers_a_row(recipe: Recipe) -> float:
+    """Count what a row of a step leaves behind for its gradient, in both views and networks."""
     width, hidden, out = recipe.encoder.width, recipe.heads.hidden, recipe.heads.width
     online = 2 * (3 * width + 6 * hidden + 2 * out)
     target = 2 * width + 3 * hidden + 2 * out
     return online + target
 
 
-def choose_scratch(graph: Graph, recipe: Recipe, folder: Path | None) -> Path | None:
+def _count_typed(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
+    is_over_relations = recipe.hetero.encoder == "relations"
+    types = list(graph.nodes.values()) if is_over_relations else [graph.nodes[graph.target]]
+    paths = 1 if recipe.hetero.encoder == "union" else len(listed_names(recipe.hetero.metapaths))
+    count, width = sum(nodes.num_nodes for nodes in types), recipe.encoder.width
+    largest = max(nodes.num_nodes for nodes in graph.nodes.values())
+    is_batched = has_row_batches(recipe.train, count)
+    rows = recipe.train.batch_size if is_batched else count
+    # Of each encoder the rows before and after σ, online with their gradients and target, twice.
+    encoders = (2 * len(graph.relations) if is_over_relations else paths) * 8 * width
+    made = any(nodes.x is None for nodes in types) and recipe.data.structure != LEARNT
+    return {
+        "relations": 3.0 * ENTRY * sum(relation.matrix.nnz for relation in graph.relations),
+        "features": sum(_typed_features(nodes) for nodes in types),
+        "views": 2 * sum(_typed_view(nodes, paths, is_batched=is_batched) for nodes in types),
+        # Rows of all nodes, and edges of all types, that features are made of.
+        "made features": made
+        * (3.0 * graph.num_nodes * STRUCTURAL * FLOAT + 4 * ENTRY * graph.num_edges),
+        "a step": rows * (encoders + _numbers_a_row(recipe)) * FLOAT,
+        "a hop": 2.0 * largest * width * FLOAT,
+    }
+
+
+def _typed_features(nodes: NodeType) -> float:
+    return nodes.num_nodes * STRUCTURAL * FLOAT if nodes.x is None else _features(nodes.x)
+
+
+def _typed_view(nodes: NodeType, paths: int, *, is_batched: bool) -> float:
+    if not is_batched and sparse.issparse(nodes.x):
+        return _features(nodes.x)
+    width = STRUCTURAL if nodes.x is None else nodes.x.shape[1]
+    return float(nodes.num_nodes * width * FLOAT * (1 + paths))
+
+
+def choose_scratch(graph: AnyGraph, recipe: Recipe, folder: Path | None) -> Path | None:
     """Return where P X̃ of row batches is kept: None is memory; a run that fits nowhere is refused.
 
     The choice changes no mask, and no number of the result beyond rounding.
     """
-    keep, is_batched = recipe.train.keep, has_row_batches(recipe.train, graph.num_nodes)
+    keep = recipe.train.keep
+    is_batched = isinstance(graph, Graph) and has_row_batches(recipe.train, graph.num_nodes)
     if keep == "disk" and (folder is None or not is_batched):
         raise DGBError(
             "train.keep=disk needs a run folder, as of `dgb train`, and a train.batch_size below "
@@ -98,12 +141,20 @@ def choose_scratch(graph: Graph, recipe: Recipe, folder: Path | None) -> Path | 
     can_use_disk = folder is not None and is_batched and keep != "memory"
     if not can_use_disk or not fits(graph, recipe, is_on_disk=True):
         raise DGBError(_refusal(graph, recipe, folder, is_on_disk=can_use_disk))
-    assert folder is not None
+    assert folder is not None and isinstance(graph, Graph)
     _refuse_full_disk(graph, recipe, folder)
     return folder / SCRATCH
 
 
-def fits(graph: Graph, recipe: Recipe, *, is_on_disk: bool) -> bool:
+def describe_memory(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool) -> str:
+    """Return what a run takes of the memory that is free, in a few words."""
+    limit = limit_gb(recipe, is_on_disk=is_on_disk)
+    free = "" if limit is None else f" of {limit:.1f}"
+    needed = sum(estimate(graph, recipe, is_on_disk=is_on_disk).values())
+    return f"about {needed:.1f}{free} GB of memory"
+
+
+def fits(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool) -> bool:
     """Tell whether a run fits into the memory that it may take."""
     limit = limit_gb(recipe, is_on_disk=is_on_disk)
     return limit is None or sum(estimate(graph, recipe, is_on_disk=is_on_disk).values()) <= limit
@@ -127,19 +178,22 @@ def _refuse_full_disk(graph: Graph, recipe: Recipe, folder: Path) -> None:
         )
 
 
-def _refusal(graph: Graph, recipe: Recipe, folder: Path | None, *, is_on_disk: bool) -> str:
+def _refusal(graph: AnyGraph, recipe: Recipe, folder: Path | None, *, is_on_disk: bool) -> str:
     parts = estimate(graph, recipe, is_on_disk=is_on_disk)
     listed = ", ".join(f"{name} {size:.1f}" for name, size in parts.items() if size >= 0.05)
     limit = limit_gb(recipe, is_on_disk=is_on_disk) or 0.0
     source = "train.memory_gb allows" if recipe.train.memory_gb else "are free"
     return (
-        f"this run would take about {sum(parts.values()):.1f} GB beside the graph ({listed}), and "
+        f"this run would take about {sum(parts.values()):.1f} GB next to the graph ({listed}), and "
         f"{limit:.1f} GB {source}; {_advice(graph, recipe, folder)}"
     )
 
 
-def _advice(graph: Graph, recipe: Recipe, folder: Path | None) -> str:
+def _advice(graph: AnyGraph, recipe: Recipe, folder: Path | None) -> str:
     """Return the least change of settings with which the run fits."""
+    if not isinstance(graph, Graph):
+        few = "name fewer hetero.metapaths, lower encoder.width, or set train.batch_size"
+        return f"{few}={BATCH}"
     changes: dict[str, Any] = {}
     for change in _possible_changes(graph, recipe, folder):
         changes |= change

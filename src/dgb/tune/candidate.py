@@ -14,7 +14,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
 from dgb.recipe import Probe, Recipe
 from dgb.run.machine import choose_device, generators, set_threads
-from dgb.run.trained import check_recipe
+from dgb.run.setup import check_recipe
 from dgb.settings import unknown_name
 from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import CRITERIA, label_free_scores

@@ -14,7 +14,7 @@ from dgb.evaluate.scores import without_test_labels
 from dgb.files.lock import locked
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
-from dgb.run.trained import check_recipe
+from dgb.run.setup import check_recipe
 from dgb.terminal import log, progress_bar
 from dgb.tune.candidate import VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found

@@ -113,6 +113,9 @@ class HeteroGraph:
         return Graph(self.name, x, adjacency, nodes.node_ids, *labelled, nodes.encoding, self.notes)
 
 
+AnyGraph = Graph | HeteroGraph
+
+
 def make_node_type(node_ids: Array, x: Any = None, encoding: Encoding | None = None) -> NodeType:
     """Check the nodes of one type; `x` is None for nodes without features."""
     node_ids = np.asarray(node_ids)

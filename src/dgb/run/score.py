@@ -1,0 +1,50 @@
+"""The scores of a run, next to those of the untrained encoder and of the features alone."""
+
+from typing import Any
+
+import torch
+
+from dgb.arrays import Array
+from dgb.cookbook import recipe_hash
+from dgb.data.fingerprint import fingerprint
+from dgb.data.typed.graph import AnyGraph
+from dgb.evaluate.scores import score_and_predict, score_embeddings
+from dgb.recipe import Recipe
+from dgb.run.machine import git_hash, machine_kind, versions
+from dgb.run.setup import Trained
+
+
+def describe(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
+    """Return what a result has to carry so that it can be measured again."""
+    return {
+        "graph": graph.name,
+        "graph_hash": fingerprint(graph),
+        "recipe": recipe_hash(recipe),
+        "seed": recipe.train.seed,
+        "git": git_hash(),
+        "versions": versions(),
+        "machine": machine_kind(),
+        "threads": torch.get_num_threads(),  # which the last bits depend on
+    }
+
+
+def score_systems(
+    trained: Trained, z: Array, graph: AnyGraph
+) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores of DGB, of the same encoder untrained, and of the features alone.
+
+    With them, the class of every node by the probe of DGB, where there is one such probe.
+    """
+    probe, seed = trained.recipe.probe, trained.recipe.train.seed
+    scores, predicted = score_and_predict(z[trained.setup.labelled], graph, probe, seed)
+    others = reference_systems(trained)
+    return {"dgb": scores} | {
+        name: score_embeddings(rows, graph, probe, seed) for name, rows in others.items()
+    }, predicted
+
+
+def reference_systems(trained: Trained) -> dict[str, Any]:
+    """Return labelled rows to compare with: by the untrained encoder, and the features alone."""
+    systems = {"random": trained.untrained_embeddings()[trained.setup.labelled]}
+    raw = trained.setup.raw()
+    return systems if raw is None else systems | {"raw": raw}

@@ -1,0 +1,163 @@
+"""One training: from a graph to an encoder and its embeddings, or to a run folder with scores."""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dgb.arrays import Array
+from dgb.data.fingerprint import identity
+from dgb.data.typed.graph import AnyGraph
+from dgb.evaluate.scores import class_names, confusion, splits_by_name, why_not_scored
+from dgb.files.atomic import write_json
+from dgb.model.bootstrap import Bootstrap
+from dgb.ray.cluster import Cluster
+from dgb.ray.on_ray import connect_engine, refuse_other_engine, remove_checkpoints
+from dgb.recipe import ALL_TYPES, Recipe
+from dgb.run import folder as files
+from dgb.run.machine import choose_device, generators, has_bf16, peak_mb, set_threads
+from dgb.run.map import write_map
+from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
+from dgb.run.model_file import save_encoder
+from dgb.run.score import describe, score_systems
+from dgb.run.setup import Setup, Trained, make_setup, resolve_recipe
+from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
+from dgb.terminal import log
+from dgb.train.checkpoint import remove_states
+from dgb.train.loop import fit
+from dgb.train.monitor import measured_rank, read_metrics
+from dgb.views.inputs import Inputs
+
+__all__ = ["Trained", "remove_leftovers", "train", "train_run"]
+
+
+def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Trained:
+    """Train DGB on a graph; with a folder, resume from the checkpoint in it if there is one."""
+    recipe = resolve_recipe(graph, recipe)
+    set_threads(recipe.train.threads)
+    device, start = choose_device(recipe.train.device), time.perf_counter()
+    scratch = choose_scratch(graph, recipe, folder)
+    memory = describe_memory(graph, recipe, is_on_disk=scratch is not None)
+    setup = make_setup(graph, recipe, device, scratch=scratch)
+    if folder:
+        _log_setup(setup, memory, device)
+    model, for_masks = _draw_model(setup, device)
+    fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder)
+    return Trained(model.encoder, setup, time.perf_counter() - start)
+
+
+def _draw_model(setup: Setup, device: torch.device) -> tuple[Bootstrap, torch.Generator]:
+    for_weights, for_masks = generators(setup.recipe.train.seed, device)
+    return Bootstrap(setup.draw_encoder, setup.recipe, for_weights).to(device), for_masks
+
+
+def _log_setup(setup: Setup, memory: str, device: torch.device) -> None:
+    log(f"{setup.describe_steps()}; {memory}")
+    for note in setup.notes:
+        log(f"note: {note}")
+    if setup.recipe.train.bf16 and not has_bf16(device):
+        log("warning: this device has no bfloat16 of its own; train.bf16=false is faster here")
+
+
+def train_run(
+    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster | None = None
+) -> dict[str, Any]:
+    """Train into a run folder: model, embeddings and scores; return the scores.
+
+    With a cluster, its machines train and embed; the rest is the same.
+    """
+    try:
+        scores = _train_and_score(graph, recipe, folder, cluster)
+    finally:  # only now does nothing map its files, which would keep them on Windows
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    remove_leftovers(folder)
+    return scores
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what only an unfinished run needs."""
+    remove_states(folder)
+    remove_checkpoints(folder)
+    shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+    (folder / files.BEGUN).unlink(missing_ok=True)
+    for part in folder.glob("*.part"):  # which a kill has left
+        part.unlink(missing_ok=True)
+    for left in folder.glob(f".{files.EMBEDDINGS}-*"):  # and one of `dgb embed`
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _train_and_score(
+    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster | None
+) -> dict[str, Any]:
+    files.check_graph(folder, identity(graph))
+    reason = why_not_scored(graph, recipe.train.seed)
+    if reason:
+        log(f"no scores: {reason}")
+    if cluster is None:
+        trained, z = _train_here(graph, recipe, folder)
+    else:
+        trained, z = _train_on_cluster(graph, recipe, folder, cluster)
+    setup = trained.setup
+    files.save_encoding(setup.encoding, folder)
+    files.save_schema(setup.schema, folder)
+    save_encoder(trained.encoder, folder)
+    scores = describe(graph, trained.recipe) | {
+        "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
+        "effective_rank": measured_rank(z),
+    }
+    if setup.schema:
+        scores["attention"] = trained.attention()
+    names = split = None
+    if not reason:
+        systems, predicted = score_systems(trained, z, graph)
+        split = next(iter(splits_by_name(graph, recipe.train.seed).values()))
+        if predicted is not None:
+            nodes = graph.target_graph()
+            systems["confusion"] = confusion(predicted, nodes, split)
+            names = class_names(nodes, predicted)
+        scores |= systems
+    scores["peak_mb"] = peak_mb()
+    write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
+    write_json(folder / files.SCORES, scores)
+    return scores
+
+
+def _train_here(graph: AnyGraph, recipe: Recipe, folder: Path) -> tuple[Trained, Array]:
+    refuse_other_engine(folder)
+    trained = train(graph, recipe, folder)
+    z = trained.embeddings()
+    ids = trained.setup.node_ids
+    write_embeddings(folder / files.EMBEDDINGS, ids, z, npy=recipe.embed.npy)
+    return trained, z
+
+
+def _train_on_cluster(
+    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster
+) -> tuple[Trained, Array]:
+    recipe = resolve_recipe(graph, recipe, is_on_cluster=True)
+    path, cpu = folder / files.EMBEDDINGS, torch.device("cpu")
+    with connect_engine(cluster, recipe, graph.num_nodes, folder) as engine:
+        start = time.perf_counter()
+        setup = make_setup(graph, recipe, cpu)
+        assert isinstance(setup.inputs, Inputs)
+        model, for_masks = _draw_model(setup, cpu)
+        engine.fit(model, setup.inputs, for_masks)
+        trained = Trained(model.encoder, setup, time.perf_counter() - start)
+        engine.write_embeddings(
+            model.encoder, setup.node_ids, _empty_folder(path), write_embeddings
+        )
+    _, z = read_embeddings(path)
+    if recipe.embed.npy:
+        write_npy(path.with_suffix(".npy"), z)
+    return trained, z
+
+
+def _empty_folder(folder: Path) -> Path:
+    """Make a folder without the parts of a run that was stopped, which may have had others."""
+    if folder.is_dir():
+        remove_parts(folder)
+    folder.unlink(missing_ok=True)
+    folder.mkdir()
+    return folder
