@@ -30,10 +30,11 @@ class DGBError(ValueError):
 def printable(text: str) -> str:
     """Return text in one line that a terminal only shows: \\x1b for what it would obey."""
     more = f"… ({len(text):,} characters)" if len(text) > _LONGEST_LINE else ""
-    return _OBEYED.sub(lambda found: _escape(ord(found[0])), text[:_LONGEST_LINE]) + more
+    return _OBEYED.sub(_escape, text[:_LONGEST_LINE]) + more
 
 
-def _escape(code: int) -> str:
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
@@ -55,11 +56,7 @@ def refusing(path: Path, problem: str, advice: str, *others: str) -> Iterator[No
         advice = "end other programs, or take a smaller graph"
         raise DGBError(f"{path}: out of memory ({error}); {advice}") from error
     except Exception as error:
-        raise DGBError(f"{path}: {_describe(problem, error)}; {advice}") from error
-
-
-def _describe(problem: str, error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:  # the disk's word, not the parser's
-        return f"cannot be read ({error.strerror})"
-    reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-    return f"{problem} ({reason})"
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        if isinstance(error, OSError) and error.strerror:  # the disk's word, not the parser's
+            problem, reason = "cannot be read", error.strerror
+        raise DGBError(f"{path}: {problem} ({reason}); {advice}") from error

@@ -1,7 +1,6 @@
 """Another graph's columns in the order that a model was trained on."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,21 +21,21 @@ def align(graph: Graph, encoding: Encoding | None) -> Graph:
     if encoding is None or graph.encoding == encoding:
         return graph
     if encoding.structure:
-        return _with_structure(graph, encoding.structure)
+        has_own = graph.encoding is None or not graph.encoding.structure
+        note = "its features were not used: the model was trained on edges alone"
+        graph = replace(graph, notes=(*graph.notes, note)) if has_own else graph
+        return with_structure(graph, encoding.structure)
     if graph.encoding is None:
-        return _by_place(graph, encoding)
+        check_width(graph, len(encoding.feature_names()))
+        note = "its columns have no names: taken in the model's order, for scaled as the model's"
+        notes = graph.notes if scales_of(encoding) is None else (*graph.notes, note)
+        return replace(graph, encoding=encoding, notes=notes)
     if graph.encoding.structure:
         raise DGBError(
             f"{graph.name} has no features of its own, but the model was trained on "
             f"{some(encoding.feature_names())}; give these columns"
         )
     return _by_name(graph, columns_of(graph.encoding), encoding)
-
-
-def _with_structure(graph: Graph, kind: str) -> Graph:
-    has_own = graph.encoding is None or not graph.encoding.structure
-    note = "its features were not used: the model was trained on edges alone"
-    return with_structure(replace(graph, notes=(*graph.notes, note)) if has_own else graph, kind)
 
 
 def refuse_own_scales(graph: Graph, encoding: Encoding | None) -> None:
@@ -48,13 +47,6 @@ def refuse_own_scales(graph: Graph, encoding: Encoding | None) -> None:
         f"{graph.name} has named columns that are scaled by its own numbers, but the model was "
         "trained on columns without names, unscaled; give a matrix of the same columns"
     )
-
-
-def _by_place(graph: Graph, encoding: Encoding) -> Graph:
-    check_width(graph, len(encoding.feature_names()))
-    note = "its columns have no names: taken in the model's order, and for scaled as the model's"
-    notes = graph.notes if scales_of(encoding) is None else (*graph.notes, note)
-    return replace(graph, encoding=encoding, notes=notes)
 
 
 def check_width(graph: Graph, expected: int) -> None:
@@ -77,14 +69,11 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
         )
     places = np.array([place[name] for name in want.names])
     x = _rescale(graph.x[:, places], have, want, places)
-    return replace(graph, x=x, encoding=encoding, notes=graph.notes + _note_dropped(have, want))
-
-
-def _note_dropped(have: Columns, want: Columns) -> tuple[str, ...]:
     known = set(want.names)
     more = [name for name in have.names if name not in known]
     note = f"columns that the model does not know were left out ({len(more)}): {some(more)}"
-    return (note,) if more else ()
+    notes = (*graph.notes, note) if more else graph.notes
+    return replace(graph, x=x, encoding=encoding, notes=notes)
 
 
 def _rescale(x: Features, have: Columns, want: Columns, places: Array) -> Features:
@@ -92,10 +81,6 @@ def _rescale(x: Features, have: Columns, want: Columns, places: Array) -> Featur
     factor = have.scale[places] / want.scale
     offset = (have.shift[places] - want.shift) / want.scale
     if sparse.issparse(x) and not offset.any():
-        return _scale_columns(x, factor)
+        return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
     dense = x.toarray() if sparse.issparse(x) else x
     return (dense * factor + offset).astype(np.float32)
-
-
-def _scale_columns(x: Any, factor: Array) -> Any:
-    return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)

@@ -109,12 +109,8 @@ def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding
         twice = next(name for i, name in enumerate(texts) if name in texts[:i])
         raise DGBError(f"two feature columns are called {twice!r}; give each a name of its own")
     shift, scale = (np.zeros(len(texts)), np.ones(len(texts))) if scales is None else scales
-    return Encoding(
-        tuple(
-            Column(name, shift=float(shift[i]), scale=float(scale[i]))
-            for i, name in enumerate(texts)
-        )
-    )
+    triples = zip(texts, shift.tolist(), scale.tolist(), strict=True)
+    return Encoding(tuple(Column(name, shift=low, scale=size) for name, low, size in triples))
 
 
 def scales_of(encoding: Encoding) -> Array | None:
@@ -131,10 +127,8 @@ def names_of(names: Any, width: int, scales: Array | None = None) -> Encoding | 
     names = [str(name) for name in names]
     if len(names) != width:
         raise DGBError(f"{len(names)} feature names for {width} feature columns; give one for each")
-    if scales is not None and not _are_scales(scales, width):
+    if scales is not None and not (
+        scales.shape == (2, width) and np.isfinite(scales).all() and scales[1].all()
+    ):
         raise DGBError(f"`feature_scales` must be {width} shifts and as many scales, not 0")
     return named_columns(names, scales)
-
-
-def _are_scales(scales: Array, width: int) -> bool:
-    return scales.shape == (2, width) and bool(np.isfinite(scales).all() and scales[1].all())

@@ -98,9 +98,7 @@ def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:
         )
     nodes, labels = (_only_file(folder, what) for what in ("nodes", "labels"))
     return edges, replace(
-        reading,
-        nodes=reading.nodes or str(nodes or ""),
-        labels=reading.labels or str(labels or ""),
+        reading, nodes=reading.nodes or str(nodes or ""), labels=reading.labels or str(labels or "")
     )
 
 

@@ -46,7 +46,8 @@ def find_positions(cells: Cells, ids: Cells) -> Array:
 
     if cells.type != ids.type:
         cells, ids = cells.cast(pa.large_string()), ids.cast(pa.large_string())
-    found = compute.index_in(cells, value_set=_whole_array(ids))
+    ids = ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids
+    found = compute.index_in(cells, value_set=ids)
     return np.asarray(compute.fill_null(found, -1).to_numpy(), dtype=np.int64)
 
 
@@ -76,10 +77,6 @@ def repeated_rows(ids: Cells) -> Array:
     is_again = np.ones(len(ids), dtype=bool)
     is_again[first] = False
     return np.flatnonzero(is_again)
-
-
-def _whole_array(ids: Cells) -> Cells:
-    return ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids
 
 
 SEARCHED = 20_000  # ids that are looked through for one like an unknown id

@@ -37,7 +37,12 @@ def to_graph(
     if adjacency is not None and edges is not None:
         raise DGBError("give adjacency= or edges=, not both")
     if edges is not None:
-        return align(_from_frames(data, edges, settings, encoding), encoding)
+        from dgb.data.tables.from_tables import graph_from_tables
+        from dgb.data.tables.table import table_of
+
+        nodes, pairs = data if data is None else table_of(data, "nodes"), table_of(edges, "edges")
+        graph = graph_from_tables("graph", pairs, nodes, None, settings, encoding)
+        return align(graph, encoding)
     if adjacency is not None:
         return align(_from_matrix(data, adjacency), encoding)
     return align(_from_object(data, settings, encoding), encoding)
@@ -77,11 +82,3 @@ def _from_matrix(x: Any, adjacency: Any) -> Graph:
     graph = make_graph("graph", x, adjacency)
     names = getattr(x, "columns", None)
     return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))
-
-
-def _from_frames(nodes: Any, edges: Any, reading: Data, encoding: Encoding | None) -> Graph:
-    from dgb.data.tables.from_tables import graph_from_tables
-    from dgb.data.tables.table import table_of
-
-    node_table = None if nodes is None else table_of(nodes, "nodes")
-    return graph_from_tables("graph", table_of(edges, "edges"), node_table, None, reading, encoding)

@@ -93,10 +93,16 @@ def with_features(graph: HeteroGraph, types: Iterable[str], structure: str) -> H
     missing = [name for name in types if graph.nodes[name].x is None]
     if not missing:
         return graph
-    made = _learnt(graph, missing) if structure == LEARNT else _structural(graph, structure)
     nodes = dict(graph.nodes)
+    sizes = [found.num_nodes for found in nodes.values()]
+    cuts = dict(zip(nodes, pairwise(accumulate(sizes, initial=0)), strict=True))
+    is_learnt = structure == LEARNT
+    x = None if is_learnt else structural_features(union_graph(graph), union_ids(graph), structure)
     for name in missing:
-        nodes[name] = NodeType(nodes[name].node_ids, made[name], Encoding(structure=structure))
+        start, end = cuts[name]
+        rows = x[start:end] if x is not None else sparse.eye_array(end - start, format="csr")
+        made = rows.astype(np.float32, copy=False)
+        nodes[name] = NodeType(nodes[name].node_ids, made, Encoding(structure=structure))
     note = f"no features of {', '.join(missing)}: made by data.structure={structure}"
     return replace(graph, nodes=nodes, notes=(*graph.notes, note))
 
@@ -123,16 +129,3 @@ def union_ids(graph: HeteroGraph) -> Array:
         for name, nodes in graph.nodes.items()
     ]
     return np.concatenate(parts).astype(object)
-
-
-def _learnt(graph: HeteroGraph, types: list[str]) -> dict[str, Any]:
-    return {
-        name: sparse.eye_array(graph.nodes[name].num_nodes, dtype=np.float32, format="csr")
-        for name in types
-    }
-
-
-def _structural(graph: HeteroGraph, structure: str) -> dict[str, Any]:
-    x = structural_features(union_graph(graph), union_ids(graph), structure)
-    cuts = pairwise(accumulate((n.num_nodes for n in graph.nodes.values()), initial=0))
-    return {name: x[i:j] for name, (i, j) in zip(graph.nodes, cuts, strict=True)}

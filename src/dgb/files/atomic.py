@@ -28,9 +28,12 @@ def whole_file(
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part" if is_shared else f"{path.name}.part")
     try:
-        _make_empty(part)
+        # What a kill has left there, or a link to another file, goes first.
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield part
-        _reach_the_disk(part)  # or the new name could outlive a power cut, and the content not
+        with part.open("r+b") as file:  # or the new name could outlive a power cut, without content
+            os.fsync(file.fileno())
         if previous is not None and path.exists():
             path.replace(previous)
         part.replace(path)
@@ -48,17 +51,6 @@ def refuse_link(path: Path) -> None:
         )
 
 
-def _make_empty(part: Path) -> None:
-    """Make an empty file; what a kill has left there, or a link to another file, goes first."""
-    part.unlink(missing_ok=True)
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-
-
-def _reach_the_disk(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
-
-
 def new_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
     """Return an array in a new .npy file, or raise OSError where the disk has no room for it.
 
@@ -68,16 +60,12 @@ def new_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> Array:
     array = np.lib.format.open_memmap(path, "w+", dtype, shape)
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
-            _take_room(file.fileno(), path.stat().st_size)
+            try:
+                os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+            except OSError as error:  # not every file system can do it
+                if error.errno in NO_ROOM:
+                    raise
     return array
-
-
-def _take_room(file: int, size: int) -> None:
-    try:
-        os.posix_fallocate(file, 0, size)
-    except OSError as error:  # not every file system can do it
-        if error.errno in NO_ROOM:
-            raise
 
 
 def write_json(path: Path, values: Any) -> None:

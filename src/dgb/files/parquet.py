@@ -51,14 +51,11 @@ def open_parquet(source: Any, name: Path, **options: Any) -> Any:
 
 def check_columns(name: str, *files: Any, share: float = SHARE) -> None:
     """Refuse Parquet by its metadata: a value that is repeated a billion times takes no page."""
-    for measure in (_typed_size, _unpacked_size):
-        refuse_beyond_room(f"{name} unpacks to", sum(map(measure, files)), share=share)
-
-
-def _typed_size(file: Any) -> float:
-    """Return the bytes that the rows take by the types of their columns alone."""
-    fixed = sum(_fixed_width(field.type) for field in file.schema_arrow)
-    return float(file.metadata.num_rows * fixed)
+    widths = [sum(_fixed_width(field.type) for field in file.schema_arrow) for file in files]
+    rows = [file.metadata.num_rows for file in files]
+    by_type = float(sum(count * width for count, width in zip(rows, widths, strict=True)))
+    refuse_beyond_room(f"{name} unpacks to", by_type, share=share)
+    refuse_beyond_room(f"{name} unpacks to", sum(map(_unpacked_size, files)), share=share)
 
 
 def _unpacked_size(file: Any) -> float:

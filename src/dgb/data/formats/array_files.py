@@ -32,7 +32,8 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
 
 def _read_together(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
     nodes = _read_nodes(reading.nodes)
-    count = None if nodes is None else _count(nodes)
+    rows = nodes.content if isinstance(nodes, Table) else nodes
+    count = None if rows is None else int(rows.shape[0])
     adjacency, notes = read_edge_array(path, count)
     if nodes is None:  # before as much as an id is made for each
         refuse_featureless(adjacency.shape[0])
@@ -56,10 +57,6 @@ def _read_nodes(path: str) -> Table | Features | None:
     return node_matrix(Path(path)) if is_matrix else read_table(Path(path))
 
 
-def _count(nodes: Table | Features) -> int:
-    return int(nodes.content.num_rows if isinstance(nodes, Table) else nodes.shape[0])
-
-
 def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
     rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
     if reading.labels.lower().endswith(".npy"):
@@ -67,7 +64,8 @@ def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data
             labels = class_labels(read_npy(Path(reading.labels)))
         graph = make_graph(name, rows, adjacency, labels=labels)
     else:
-        graph = graph_from_matrix(name, _no_edges(), rows, _label_table(reading), _plain(reading))
+        labels_of = _label_table(reading)
+        graph = graph_from_matrix(name, _no_edges(), rows, labels_of, replace(reading, weight=""))
         graph = replace(graph, adjacency=undirected(adjacency))
     return with_structure(graph, reading.structure) if x is None else graph
 
@@ -79,7 +77,7 @@ def _join_table(
     if id_name is None:
         ids = np.arange(nodes.content.num_rows)
         nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
-    reading = replace(_plain(reading), id=id_name or "id")
+    reading = replace(reading, weight="", id=id_name or "id")
     labels = _label_table(reading)
     graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
     _refuse_shuffled(nodes, graph.node_ids)
@@ -109,7 +107,3 @@ def _no_edges() -> Table:
     # Positions need no search among ids: the edges are put in afterwards.
     none = np.zeros(0, np.int64)
     return table_of({"source": none, "target": none}, "edges")
-
-
-def _plain(reading: Data) -> Data:
-    return replace(reading, weight="")

@@ -33,12 +33,11 @@ def open_npz(path: Path, keys: Collection[str]) -> Arrays:
         names = set(archive.namelist())
         found = {key: archive.getinfo(f"{key}.npy") for key in keys if f"{key}.npy" in names}
         check_members(path, found.values())
-        return {key: _read_member(archive, member) for key, member in found.items()}
-
-
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Array:
-    with archive.open(member) as file:
-        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        arrays = {}
+        for key, member in found.items():
+            with archive.open(member) as file:
+                arrays[key] = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        return arrays
 
 
 def sparse_rows(arrays: Arrays, prefix: str) -> Matrix:

@@ -63,7 +63,8 @@ def read_sparse(path: Path) -> Matrix:
 def sparse_matrix(arrays: Arrays) -> Matrix:
     """Join the parts of a CSR, CSC or COO matrix."""
     shape, data = _shape(arrays["shape"]), arrays["data"]
-    form = _text(arrays["format"])
+    written = arrays["format"]
+    form = written.item().decode("ascii", "replace") if written.dtype.kind == "S" else str(written)
     refuse_unless(
         form in ("csr", "csc", "coo"), f"`format` must be one of csr, csc, coo, not {form!r}"
     )
@@ -78,10 +79,6 @@ def sparse_matrix(arrays: Arrays) -> Matrix:
 def _shape(shape: Array) -> tuple[int, ...]:
     refuse_unless(shape.shape == (2,) and shape.dtype.kind in "iu", "`shape` must be two integers")
     return tuple(int(size) for size in shape)
-
-
-def _text(form: Array) -> str:
-    return form.item().decode("ascii", "replace") if form.dtype.kind == "S" else str(form)
 
 
 def _places(values: Array) -> Array:
@@ -153,7 +150,10 @@ def read_market(path: Path) -> Matrix:
         places, values = _entries(content[head.end() :], has_values=kind != "pattern")
         if len(values) != entries:
             raise ValueError(f"{entries:,} entries declared, {len(values):,} there")
-        return _matrix(places, values, (rows, columns))
+        for end, size in zip(places, (rows, columns), strict=True):
+            if len(end) and not 1 <= end.min() <= end.max() <= size:
+                raise ValueError(f"positions must be from 1 to {size}")
+        return sparse.coo_array((values, tuple(places - 1)), shape=(rows, columns))
 
 
 def _entries(body: bytes, *, has_values: bool) -> tuple[Array, Array]:
@@ -174,10 +174,3 @@ def _entries(body: bytes, *, has_values: bool) -> tuple[Array, Array]:
     found = [np.asarray(column.to_numpy()) for column in table.columns]
     values = found[2] if has_values else np.ones(table.num_rows)
     return np.stack(found[:2]), values
-
-
-def _matrix(places: Array, values: Array, shape: tuple[int, int]) -> Matrix:
-    for end, size in zip(places, shape, strict=True):
-        if len(end) and not 1 <= end.min() <= end.max() <= size:
-            raise ValueError(f"positions must be from 1 to {size}")
-    return sparse.coo_array((values, tuple(places - 1)), shape=shape)

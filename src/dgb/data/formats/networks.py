@@ -66,14 +66,17 @@ def _from_columns(
     (ids, attributes), (ends, weights) = nodes, edges
     notes: tuple[str, ...] = ()
     if not _are_integers(ids) and not all(isinstance(node, str) for node in ids):
-        ids, ends = _texts(ids), {end: _texts(values) for end, values in ends.items()}
+        ids = list(map(str, ids))
+        ends = {end: list(map(str, values)) for end, values in ends.items()}
         notes = ("node ids that are neither all integers nor all text were turned into text",)
     # An attribute may be called id as well; the nodes of the graph keep their own.
     id_name = next(n for n in ("id", "node_id", "node", "(node)") if n not in attributes)
     reading = replace(reading, id=id_name, weight="")
+    if any(weight is not None for weight in weights):
+        ends = ends | {"weight": [1.0 if weight is None else weight for weight in weights]}
     graph = graph_from_tables(
         name,
-        table_of(ends | _weights(weights), "edges"),
+        table_of(ends, "edges"),
         table_of({id_name: ids} | attributes, "nodes"),
         None,
         reading,
@@ -82,20 +85,10 @@ def _from_columns(
     return replace(graph, notes=notes + graph.notes)
 
 
-def _weights(weights: list[Any]) -> Columns:
-    if all(weight is None for weight in weights):
-        return {}
-    return {"weight": [1.0 if weight is None else weight for weight in weights]}
-
-
 def _are_integers(ids: list[Any]) -> bool:
     kinds = {type(node) for node in ids}
     is_whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
     return is_whole and all(-(2**63) <= node < 2**63 for node in ids)
-
-
-def _texts(values: list[Any]) -> list[Any]:
-    return [str(value) for value in values]
 
 
 _PIECE = 1 << 16

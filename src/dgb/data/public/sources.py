@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from dgb.errors import DGBError
 
@@ -49,7 +48,11 @@ class Source:
 def known_sources() -> dict[str, Source]:
     """Return the public graphs by name, in the order of sources.toml."""
     text = resources.files("dgb.data.public").joinpath("sources.toml").read_text("utf-8")
-    return {name: _source(name, table) for name, table in tomllib.loads(text).items()}
+    sources = {}
+    for name, table in tomllib.loads(text).items():
+        wheel = Wheel(**table.pop("wheel")) if "wheel" in table else None
+        sources[name] = Source(name=name, wheel=wheel, **table)
+    return sources
 
 
 def dataset_name(source: str) -> str | None:
@@ -91,11 +94,6 @@ def local_folders(data_folder: str | os.PathLike[str] | None) -> Iterator[Path]:
         )
     yield folder
     yield from sorted(path for path in folder.iterdir() if path.is_dir())
-
-
-def _source(name: str, table: dict[str, Any]) -> Source:
-    wheel = Wheel(**table.pop("wheel")) if "wheel" in table else None
-    return Source(name=name, wheel=wheel, **table)
 
 
 def _key(name: str) -> str:

@@ -90,7 +90,9 @@ def edges_between(
     if not len(rows):
         return ends, edges.weight
     if reading.unknown == "refuse":
-        words = [f"node {_unknown_end(edges, ends, int(row))!r}" for row in rows[:5]]
+        both = (edges.source, edges.target)
+        unknown = [both[int(ends[0, row] >= 0)][int(row)].as_py() for row in rows[:5]]
+        words = [f"node {str(end)!r}" for end in unknown]
         raise DGBError(
             f"edges to nodes without a row, {len(rows):,} in all: "
             f"{describe_rows(edges.table, rows, words)}; add rows for these nodes, or leave such "
@@ -98,11 +100,6 @@ def edges_between(
         )
     notes.append(f"{edges.table.source}: edges to nodes without a row, left out: {len(rows):,}")
     return ends[:, is_known], edges.weight[is_known]
-
-
-def _unknown_end(edges: Edges, ends: Array, row: int) -> str:
-    cells = edges.source if ends[0, row] < 0 else edges.target
-    return str(cells[row].as_py())
 
 
 def _weight_column(table: Table, ends: tuple[str, ...], reading: Data) -> str | None:

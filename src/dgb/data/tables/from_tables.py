@@ -90,11 +90,7 @@ def _join(
 
 
 def _node_rows(
-    nodes: Table,
-    labels: Table | None,
-    reading: Data,
-    encoding: Encoding | None,
-    notes: list[str],
+    nodes: Table, labels: Table | None, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
     if labels is not None:
         reading = replace(reading, label="", split="")  # they name columns of the other table

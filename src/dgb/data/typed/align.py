@@ -34,7 +34,10 @@ def align_hetero(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
             f"the model has learnt vectors of the nodes of its own graph (data.structure=learnt), "
             f"and {graph.name} is another; train again with data.structure=walk or degree"
         )
-    return _with_structure(replace(graph, notes=tuple(notes)), schema)
+    made = {name: columns.structure for name, columns in schema.types.items() if columns.structure}
+    if made:  # as the run made them, which has noted that
+        graph = with_features(graph, made, next(iter(made.values())))
+    return replace(graph, notes=tuple(notes))
 
 
 def _refuse_missing_types(graph: HeteroGraph, schema: Schema) -> None:
@@ -62,22 +65,15 @@ def _with_columns(
             f"{graph.name}: nodes of type {name} have no features, but the model was trained on "
             f"{columns.width} columns of them; give these columns"
         )
-    found = _align_type(_alone(f"{graph.name}, type {name}", nodes), columns)
-    notes += [f"{name}: {note}" for note in found.notes]
-    return NodeType(nodes.node_ids, found.x, found.encoding)
-
-
-def _align_type(alone: Graph, columns: TypeColumns) -> Graph:
+    # A graph of this type alone, without an edge: columns are aligned as those of any Graph.
+    bare = sparse.csr_array((nodes.num_nodes,) * 2)
+    title = f"{graph.name}, type {name}"
+    alone = Graph(title, nodes.x, bare, nodes.node_ids, encoding=nodes.encoding)
     refuse_own_scales(alone, columns.encoding)
     found = align(alone, columns.encoding)
-    check_width(found, columns.width or 0)
-    return found
-
-
-def _alone(name: str, nodes: NodeType) -> Graph:
-    """Return the nodes of one type without an edge, as columns are aligned of a Graph."""
-    adjacency = sparse.csr_array((nodes.num_nodes,) * 2)
-    return Graph(name, nodes.x, adjacency, nodes.node_ids, encoding=nodes.encoding)
+    check_width(found, columns.width)
+    notes += [f"{name}: {note}" for note in found.notes]
+    return NodeType(nodes.node_ids, found.x, found.encoding)
 
 
 def _find(graph: HeteroGraph, wanted: Triple, schema: Schema) -> Relation:
@@ -125,11 +121,3 @@ def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGra
         return graph
     notes += note_unused_labels(graph, target)
     return replace(graph, target=target, labels=None, label_names=(), splits=(), split_names=())
-
-
-def _with_structure(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
-    """Make the features of types that had none as the run made them; it has noted that."""
-    made = {name: columns.structure for name, columns in schema.types.items() if columns.structure}
-    if not made:
-        return graph
-    return replace(with_features(graph, made, next(iter(made.values()))), notes=graph.notes)

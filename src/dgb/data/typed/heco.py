@@ -1,7 +1,6 @@
 """The folders that HeCo publishes: a letter for a type, two letters for a relation."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +65,8 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
         for ends, found in pairs.items()
     )
     splits = split_files(folder, counts[labelled])
+    others = sorted(path.name for path in folder.iterdir() if not _READ.fullmatch(path.name))
+    unread = [f"files that are not read: {some(others, 10)}"] if others else []
     graph = make_hetero_graph(
         folder.resolve().name,
         {kind: make_node_type(np.arange(n), x.get(kind)) for kind, n in counts.items()},
@@ -74,7 +75,7 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
         labels=labels,
         splits=tuple(splits.values()),
         split_names=tuple(splits),
-        notes=(*notes, *_note_unread(folder)),
+        notes=(*notes, *unread),
     )
     return with_target(graph, target)
 
@@ -136,11 +137,6 @@ def _find_labelled(
         return fitting[0]
     fit = f"{', '.join(fitting)} may be of so many nodes" if fitting else "no type is so large"
     raise target_unclear(f"there are {size:,} labels, and {fit}", fitting or counts)
-
-
-def _note_unread(folder: Path) -> Iterable[str]:
-    others = sorted(p.name for p in folder.iterdir() if not _READ.fullmatch(p.name))
-    return [f"files that are not read: {some(others, 10)}"] if others else []
 
 
 def label_array(path: Path) -> Array | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -63,11 +62,8 @@ def _free_name(relation: Relation, others: list[Relation]) -> str:
 def _is_reverse(relation: Relation, other: Relation) -> bool:
     if (relation.source, relation.target) != (other.target, other.source):
         return False
-    return relation.matrix.nnz == other.matrix.nnz and _are_equal(
-        compact(sparse.csr_array(relation.matrix.T)), other.matrix
-    )
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    parts = ((one.indptr, other.indptr), (one.indices, other.indices), (one.data, other.data))
-    return all(np.array_equal(mine, its) for mine, its in parts)
+    if relation.matrix.nnz != other.matrix.nnz:
+        return False
+    one, two = compact(sparse.csr_array(relation.matrix.T)), other.matrix
+    parts = ("indptr", "indices", "data")
+    return all(np.array_equal(getattr(one, part), getattr(two, part)) for part in parts)

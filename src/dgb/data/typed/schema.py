@@ -68,7 +68,12 @@ def plain_schema(schema: Schema) -> dict[str, Any]:
         "target": schema.target,
         "edges_hash": schema.edges_hash,
         "relations": [list(triple) for triple in schema.relations],
-        "types": [_plain_type(name, columns) for name, columns in schema.types.items()],
+        "types": [
+            {"name": name}
+            | ({} if found.width is None else {"width": found.width})
+            | ({"features": plain_encoding(found.encoding)} if found.encoding else {})
+            for name, found in schema.types.items()
+        ],
     }
 
 
@@ -84,12 +89,6 @@ def schema_from(values: Mapping[str, Any]) -> Schema:
     if any(name not in types for name in named):
         raise DGBError("not a description of types and relations (a type is missing); train again")
     return schema
-
-
-def _plain_type(name: str, columns: TypeColumns) -> dict[str, Any]:
-    width = {} if columns.width is None else {"width": columns.width}
-    encoding = columns.encoding
-    return {"name": name} | width | ({"features": plain_encoding(encoding)} if encoding else {})
 
 
 def _type_from(values: Mapping[str, Any]) -> TypeColumns:
