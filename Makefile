@@ -4,13 +4,19 @@ BIN := .venv/bin
 # By the variable, the lock reaches the environments that pip builds packages in as well.
 INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
-.PHONY: demo test test-slow fuzz bench lint test-lowest test-long audit test-wheel
+.PHONY: demo test test-fast test-slow fuzz bench lint test-lowest test-long audit test-wheel
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
 
+# Two processes, as many as the machines have cores that it is measured on.
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup --durations 15
+
+# The method, the readers of data and the commands: what most changes touch, in about a minute.
+test-fast: .venv/.tests-ready
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup tests/model tests/views tests/train tests/data \
+	tests/test_imports.py tests/test_recipe.py tests/test_cli.py tests/test_use.py
 
 test-slow: .venv/.tests-ready
 	$(BIN)/pytest -m slow

@@ -3,6 +3,7 @@
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,14 @@ from dgb.views.sampler import epoch_sampler
 from dgb.views.view import View
 
 torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, for what they share, and one Ray at a time."""
+    for item in items:
+        file = item.path.relative_to(Path(__file__).parent)
+        group = "ray" if file.parts[0] == "ray" else str(file)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture
