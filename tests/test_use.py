@@ -1,4 +1,4 @@
-"""The verbs that use a run: neighbours of nodes, and clusters."""
+"""The verbs that use a run: neighbors of nodes, and clusters."""
 
 import csv
 import json
@@ -51,7 +51,7 @@ def group(run: Path, clusters: int | None = None, out: str | None = None) -> Non
     cluster.run(Namespace(run=str(run), clusters=clusters, out=out))
 
 
-def test_the_neighbours_of_all_nodes_are_written(run: Path, blocks: Graph, z: Array) -> None:
+def test_the_neighbors_of_all_nodes_are_written(run: Path, blocks: Graph, z: Array) -> None:
     ask(run, all=True, k=2)
     table = parquet.read_table(run / "neighbors.parquet")
     assert table["node_id"].to_pylist() == blocks.node_ids.tolist()
@@ -67,7 +67,7 @@ def test_the_neighbours_of_all_nodes_are_written(run: Path, blocks: Graph, z: Ar
             ask(run, **wrong)
 
 
-def test_neighbours_are_told_with_similarity_and_label(
+def test_neighbors_are_told_with_similarity_and_label(
     run: Path, blocks: Graph, z: Array, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ask(run, "paper-4", "paper-0", json=True)

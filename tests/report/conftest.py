@@ -57,7 +57,7 @@ def scores(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def make_map(count: int, labels: Sequence[str]) -> pa.Table:
-    """Return planted clusters; the first id is markup, the neighbours of a row come after it."""
+    """Return planted clusters; the first id is markup, the neighbors of a row come after it."""
     rng = np.random.default_rng(0)
     group = np.arange(count) % len(labels)
     xy = rng.normal(size=(count, 2)) + 8 * np.stack([np.cos(group), np.sin(group)], axis=1)
@@ -73,7 +73,7 @@ def make_map(count: int, labels: Sequence[str]) -> pa.Table:
             "label": pa.array([None if i % 10 == 9 else n for i, n in enumerate(names)]),
             "predicted": pa.array(names.tolist()),
             "split": pa.array([("train", "test", None)[i % 3] for i in range(count)]),
-            "neighbours": pa.array(near.tolist(), pa.list_(pa.int32())),
+            "neighbors": pa.array(near.tolist(), pa.list_(pa.int32())),
             "similarity": pa.array(
                 np.tile(np.linspace(0.99, 0.5, 8), (count, 1)).tolist(), pa.list_(pa.float32())
             ),

@@ -213,10 +213,10 @@ def test_a_script_that_is_not_the_page_s_own_does_not_run(page: Page) -> None:
     assert refused and all("Content Security Policy" in line["message"] for line in refused)
 
 
-def test_search_lights_up_the_neighbours_and_centres(page: Page) -> None:
+def test_search_lights_up_the_neighbors_and_centres(page: Page) -> None:
     page.search("paper-7")
     assert page.state("selected") == 7
-    assert [n["row"] for n in page.state("neighbours")] == [7 + 3 * k for k in range(1, 9)]
+    assert [n["row"] for n in page.state("neighbors")] == [7 + 3 * k for k in range(1, 9)]
     assert page.place(7) == (0, 0)
     assert page.texts("#panel .near .name")[:2] == ["paper-10", "paper-13"]
     assert page.texts("#panel .near .count")[0] == "0.990"
@@ -386,7 +386,7 @@ def test_twenty_thousand_points(chromium: Any, tmp_path: Path) -> None:
     page.wait(f"window.dgbReport.state.draws > {draws}")
     assert painted > 10_000
     page.search("paper-12345")
-    assert len(page.state("neighbours")) == 8
+    assert len(page.state("neighbors")) == 8
     page.point_at(12345)
     page.wait("window.dgbReport.state.hovered === 12345")
     page.lasso()

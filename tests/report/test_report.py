@@ -19,7 +19,7 @@ from dgb.cookbook import load_recipe, recipe_hash, to_toml
 from dgb.errors import DGBError
 from dgb.files.atomic import write_json, write_text
 from dgb.files.jsonl import append_line, read_lines, rewrite_lines
-from dgb.report.map import SHOWN, read_map
+from dgb.report.map import SHOWN, pack_map
 from dgb.report.page import write_report
 from dgb.report.recipe import train_command
 from dgb.run.folder import read_recipe
@@ -75,8 +75,8 @@ def test_what_users_name_is_never_markup(run: Path) -> None:
     assert page.count("</script>") == 2  # the data's and the script's
 
 
-def test_the_map_keeps_places_neighbours_and_names(run: Path) -> None:
-    table, drawn = make_map(60, LABELS), read_map(run)
+def test_the_map_keeps_places_neighbors_and_names(run: Path) -> None:
+    table, drawn = make_map(60, LABELS), pack_map(run / "map.parquet")
     assert drawn is not None and drawn["nodes"] == drawn["count"] == 60
     xy = np.stack([table["x"].to_numpy(), table["y"].to_numpy()], axis=1)
     places = unpacked(drawn["places"]).reshape(-1, 2).astype(float)
@@ -84,8 +84,8 @@ def test_the_map_keeps_places_neighbours_and_names(run: Path) -> None:
     size = np.ptp(xy, axis=0).max()
     error = (places - places.mean(0)) / 65535 * size - (xy - xy.mean(0))
     assert np.abs(error).max() < 1e-3 * size  # one scale for both axes
-    near = unpacked(drawn["neighbours"]).reshape(60, drawn["width"])
-    assert near.tolist() == table["neighbours"].to_pylist()
+    near = unpacked(drawn["neighbors"]).reshape(60, drawn["width"])
+    assert near.tolist() == table["neighbors"].to_pylist()
     similarity = drawn["similarity"]
     values = similarity["low"] + similarity["step"] * unpacked(similarity["values"])
     assert np.allclose(values.reshape(60, -1), table["similarity"].to_pylist(), atol=1e-4)
@@ -106,15 +106,15 @@ def test_classes_are_in_the_order_that_people_count_in(run: Path) -> None:
     assert names == ["007", "7", "b", "class 2", "class 10", "²"]
 
 
-def test_short_and_long_lists_of_neighbours(run: Path) -> None:
-    table = make_map(3, LABELS).drop_columns(["neighbours", "similarity"])
+def test_short_and_long_lists_of_neighbors(run: Path) -> None:
+    table = make_map(3, LABELS).drop_columns(["neighbors", "similarity"])
     lists = [[], [0], [0, 1] * SHOWN]
-    table = table.append_column("neighbours", pa.array(lists, pa.list_(pa.int32())))
+    table = table.append_column("neighbors", pa.array(lists, pa.list_(pa.int32())))
     near = [[0.5] * len(own) for own in lists]
     write_map(run, table.append_column("similarity", pa.array(near, pa.list_(pa.float32()))))
     drawn = data_of(page_of(run))
-    rows = unpacked(drawn["neighbours"]).reshape(3, SHOWN)
-    assert rows[0].tolist() == [0] * SHOWN  # the node itself: no neighbour
+    rows = unpacked(drawn["neighbors"]).reshape(3, SHOWN)
+    assert rows[0].tolist() == [0] * SHOWN  # the node itself: no neighbor
     assert rows[1].tolist() == [0] + [1] * (SHOWN - 1)
     assert rows[2].tolist() == ([0, 1] * SHOWN)[:SHOWN]
 
@@ -137,12 +137,20 @@ def test_twenty_thousand_nodes_are_less_than_two_megabytes(tmp_path: Path) -> No
     assert write_report(folder).stat().st_size < 2_000_000
 
 
+def test_a_map_of_an_earlier_version_is_drawn(run: Path) -> None:
+    table = make_map(60, LABELS)
+    old = ["neighbours" if name == "neighbors" else name for name in table.column_names]
+    drawn = pack_map(run / "map.parquet")
+    write_map(run, table.rename_columns(old))
+    assert pack_map(run / "map.parquet") == drawn
+
+
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
         ("x", pa.array([np.nan] * 60, pa.float32()), "finite"),
-        ("neighbours", pa.array([[60] * 8] * 60, pa.list_(pa.int32())), "no rows of it"),
-        ("neighbours", pa.array([[1]] * 60, pa.list_(pa.int32())), "no rows of it"),
+        ("neighbors", pa.array([[60] * 8] * 60, pa.list_(pa.int32())), "not rows of it"),
+        ("neighbors", pa.array([[1]] * 60, pa.list_(pa.int32())), "not rows of it"),
     ],
 )
 def test_a_map_that_cannot_be_drawn_is_refused(
@@ -156,7 +164,7 @@ def test_a_map_that_cannot_be_drawn_is_refused(
 
 def test_damaged_files_are_said_by_name(run: Path) -> None:
     write_map(run, make_map(60, LABELS).drop_columns("degree"))
-    with pytest.raises(DGBError, match=r"map.parquet is no map of a run: it lacks degree"):
+    with pytest.raises(DGBError, match=r"map.parquet is not a map of a run: it lacks degree"):
         write_report(run)
     write_text(run / "map.parquet", "no Parquet")
     with pytest.raises(DGBError, match=r"cannot read .*map\.parquet"):
@@ -270,7 +278,7 @@ def test_settings_that_were_left_behind_are_not_mixed_in(comparison: Path) -> No
 
 
 def test_folders_of_neither_kind_are_refused(tmp_path: Path, run: Path, comparison: Path) -> None:
-    with pytest.raises(DGBError, match="is no folder"):
+    with pytest.raises(DGBError, match="is not a folder"):
         write_report(tmp_path / "missing")
     with pytest.raises(DGBError, match="neither a run"):
         write_report(tmp_path)

@@ -57,7 +57,7 @@ def test_a_row_tells_what_is_known_of_its_node(blocks: Graph, z: Array, tmp_path
         "label string",
         "predicted string",
         "split string",
-        "neighbours list<item: int32>",
+        "neighbors list<item: int32>",
         "similarity list<item: float>",
     ]
     assert table.schema.metadata == {b"map": b"t-SNE", b"nodes": b"90"}
@@ -72,7 +72,7 @@ def test_a_row_tells_what_is_known_of_its_node(blocks: Graph, z: Array, tmp_path
             np.flatnonzero(parts == name), np.sort(getattr(blocks.splits[0], name))
         )
     positions, similarities = nearest(z, np.arange(90), 8)
-    np.testing.assert_array_equal(table["neighbours"].to_pylist(), positions)
+    np.testing.assert_array_equal(table["neighbors"].to_pylist(), positions)
     np.testing.assert_array_equal(table["similarity"].to_pylist(), similarities)
     clusters = np.array(table["cluster"])
     assert all(len(np.unique(clusters[blocks.labels == i])) == 1 for i in range(3))
@@ -88,7 +88,7 @@ def test_a_graph_without_labels_has_clusters_and_nulls(
     assert len(np.unique(table["cluster"])) == 3  # found without labels
 
 
-def test_many_nodes_are_sampled_and_neighbours_are_rows_of_the_sample(
+def test_many_nodes_are_sampled_and_neighbors_are_rows_of_the_sample(
     blocks: Graph, z: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NODES", 40)
@@ -98,7 +98,7 @@ def test_many_nodes_are_sampled_and_neighbours_are_rows_of_the_sample(
     nodes = np.array([int(i.removeprefix("paper-")) for i in tables[0]["node_id"].to_pylist()])
     assert (np.diff(nodes) > 0).all()
     positions, _ = nearest(z[nodes], np.arange(40), 8)
-    np.testing.assert_array_equal(tables[0]["neighbours"].to_pylist(), positions)
+    np.testing.assert_array_equal(tables[0]["neighbors"].to_pylist(), positions)
     assert blocks.labels is not None
     assert tables[0]["label"].to_pylist() == ["abc"[i] for i in blocks.labels[nodes]]
 
@@ -109,7 +109,7 @@ def test_tiny_graphs_have_a_map(num_nodes: int, blocks: Graph, tmp_path: Path) -
     tiny = Graph("tiny", blocks.x[rows], blocks.adjacency[rows, rows], np.arange(num_nodes))
     for z in (np.ones((num_nodes, 4)), np.eye(num_nodes, 4)):
         table = parquet.read_table(write_map(tmp_path, tiny, z, None, None))
-        assert {len(near) for near in table["neighbours"].to_pylist()} == {num_nodes - 1}
+        assert {len(near) for near in table["neighbors"].to_pylist()} == {num_nodes - 1}
         assert np.isfinite(table["x"]).all()
 
 
@@ -129,7 +129,7 @@ def test_a_run_has_a_map_and_the_confusion_that_its_accuracy_is_of(
     assert all((told[test] == name).sum() == counts[:, i].sum() for i, name in enumerate("abc"))
     ids, z = read_embeddings(tmp_path / "embeddings.parquet")
     assert ids.tolist() == table["node_id"].to_pylist()
-    assert table["neighbours"].to_pylist() == nearest(z, np.arange(90), 8)[0].tolist()
+    assert table["neighbors"].to_pylist() == nearest(z, np.arange(90), 8)[0].tolist()
 
 
 def test_a_probe_of_many_heads_has_no_single_prediction(

@@ -16,15 +16,15 @@ function unpackMap(map) {
     kind: map.kind, nodes: map.nodes, count: map.count, ids: map.ids, width: map.width,
     places: unpack(map.places), degree: unpack(map.degree), cluster: unpack(map.cluster),
     label: coded(map.label), predicted: coded(map.predicted), split: coded(map.split),
-    neighbours: unpack(map.neighbours),
+    neighbors: unpack(map.neighbors),
     similarity: (k) => map.similarity.low + map.similarity.step * steps[k],
   };
 }
-// A short list of neighbours is filled up with the node itself.
-function neighboursOf(map, row) {
+// A short list of neighbors is filled up with the node itself.
+function neighborsOf(map, row) {
   const found = [];
   for (let k = row * map.width; k < (row + 1) * map.width; k++) {
-    if (map.neighbours[k] !== row) found.push({ row: map.neighbours[k], similarity: map.similarity(k) });
+    if (map.neighbors[k] !== row) found.push({ row: map.neighbors[k], similarity: map.similarity(k) });
   }
   return found;
 }

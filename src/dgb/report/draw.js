@@ -17,7 +17,7 @@ function makePainter(canvas, map, state) {
     (x - width / 2) / state.view.scale + state.view.x, state.view.y - (y - height / 2) / state.view.scale,
   ];
   const fitScale = () => .92 * Math.min(width / spans[0], height / spans[1]);
-  const litRows = () => (state.selected < 0 ? state.chosen : [...state.neighbours.map((n) => n.row), state.selected]);
+  const litRows = () => (state.selected < 0 ? state.chosen : [...state.neighbors.map((n) => n.row), state.selected]);
   function radius() {
     const base = Math.max(1.4, Math.min(4.2, Math.sqrt(width * height / count) * .16));
     return Math.min(9, base * Math.max(1, state.view.scale / fitScale()) ** .3);
@@ -57,7 +57,7 @@ function makePainter(canvas, map, state) {
     pen.lineWidth = 1.2 * ratio;
     pen.globalAlpha = .5;
     pen.beginPath();
-    for (const { row } of state.neighbours) {
+    for (const { row } of state.neighbors) {
       pen.moveTo(toX(state.selected) * ratio, toY(state.selected) * ratio);
       pen.lineTo(toX(row) * ratio, toY(row) * ratio);
     }

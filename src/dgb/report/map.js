@@ -5,7 +5,7 @@ const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
 function startMap(map) {
   const canvas = byId("canvas"), tip = byId("tip");
   const state = {
-    by: "", colours: null, hidden: new Set(), hovered: -1, selected: -1, neighbours: [], chosen: null,
+    by: "", colours: null, hidden: new Set(), hovered: -1, selected: -1, neighbors: [], chosen: null,
     lasso: [], isLassoing: false, view: { x: 32768, y: 32768, scale: 1 }, draws: 0,
   };
   const painter = makePainter(canvas, map, state), nearest = makeGrid(map);
@@ -35,19 +35,19 @@ function startMap(map) {
     painter.request();
   }
   function select(row) {
-    Object.assign(state, { selected: row, neighbours: neighboursOf(map, row), chosen: null });
-    say(`Node ${map.ids[row]} selected, ${state.neighbours.length} nearest neighbours shown.`);
+    Object.assign(state, { selected: row, neighbors: neighborsOf(map, row), chosen: null });
+    say(`Node ${map.ids[row]} selected, ${state.neighbors.length} nearest neighbors shown.`);
     showPanel();
   }
   function clear() {
-    Object.assign(state, { selected: -1, neighbours: [], chosen: null, lasso: [] });
+    Object.assign(state, { selected: -1, neighbors: [], chosen: null, lasso: [] });
     lassoMode(false);
     say("");
     showPanel();
   }
   function visit(row) {
     select(row);
-    const far = Math.max(600, ...state.neighbours.map((n) => Math.hypot(
+    const far = Math.max(600, ...state.neighbors.map((n) => Math.hypot(
       map.places[2 * n.row] - map.places[2 * row], map.places[2 * n.row + 1] - map.places[2 * row + 1])));
     const fit = painter.fitScale(), scale = Math.min(...painter.size()) * .4 / far;
     moveTo({ x: map.places[2 * row], y: map.places[2 * row + 1], scale: Math.max(fit, Math.min(5 * fit, scale)) });
@@ -113,7 +113,7 @@ function startMap(map) {
     for (let row = 0; row < map.count; row++) {
       if (isShown(row) && isInside(polygon, map.places[2 * row], map.places[2 * row + 1])) rows.push(row);
     }
-    Object.assign(state, { lasso: [], selected: -1, neighbours: [], chosen: rows.length ? rows : null });
+    Object.assign(state, { lasso: [], selected: -1, neighbors: [], chosen: rows.length ? rows : null });
     lassoMode(false);
     say(`${counted(rows.length)} nodes selected.`);
     showPanel();

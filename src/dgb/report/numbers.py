@@ -20,13 +20,13 @@ def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
         *_labelled_cards(scores),
         _card(
             "Effective rank",
-            _shown(scores.get("effective_rank"), "{:,.0f}"),
+            _format(scores.get("effective_rank"), "{:,.0f}"),
             f"directions that the embeddings use; the encoder is {recipe.encoder.width:,} wide",
         ),
-        _card("Training time", _duration(seconds), f"for {epochs:,} epochs"),
+        _card("Training time", _format_time(seconds), f"for {epochs:,} epochs"),
         _card(
             "Memory",
-            _shown(scores.get("peak_mb"), "{:,.0f} MB"),
+            _format(scores.get("peak_mb"), "{:,.0f} MB"),
             "the most that the process held, scoring included",
         ),
     ]
@@ -66,7 +66,7 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
             "Test accuracy",
             f"{100 * accuracy['dgb']:.1f} %",
             "of a linear probe on frozen embeddings, chosen on validation nodes"
-            + _more(scores["dgb"]["probe"]),
+            + _more_scores(scores["dgb"]["probe"]),
             _bars({key: (value, f"{100 * value:.1f}") for key, value in accuracy.items()}),
         ),
         _card(
@@ -79,8 +79,8 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
     ]
 
 
-def _more(probe: dict[str, Any]) -> str:
-    """Return what the probe as HeCo has it measures besides, in the words that follow a clause."""
+def _more_scores(probe: dict[str, Any]) -> str:
+    """Return what HeCo's probe measures in addition, to follow a clause."""
     named = {"Macro-F1": "macro_f1", "AUC": "auc"}
     found = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
     found += [f"split {probe['split']}"] if "split" in probe else []
@@ -116,13 +116,13 @@ def _heat(row: list[int]) -> str:
     )
 
 
-def _shown(value: float | None, form: str) -> str:
+def _format(value: float | None, form: str) -> str:
     return "not measured" if value is None else form.format(value)
 
 
-def _duration(seconds: float | None) -> str:
+def _format_time(seconds: float | None) -> str:
     if seconds is None or seconds < 100:
-        return _shown(seconds, "{:.1f} s" if seconds is not None and seconds < 10 else "{:.0f} s")
+        return _format(seconds, "{:.1f} s" if seconds is not None and seconds < 10 else "{:.0f} s")
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 

@@ -6,7 +6,7 @@ function pageIsDark() {
 }
 (() => {
   const root = document.documentElement, button = document.getElementById("theme");
-  const tell = () => {
+  const announce = () => {
     button.textContent = pageIsDark() ? "Light" : "Dark";
     dispatchEvent(new Event("themechange"));
   };
@@ -16,13 +16,13 @@ function pageIsDark() {
   const show = (name) => {
     if (name === "dark" || name === "light") root.dataset.theme = name;
     else delete root.dataset.theme;
-    tell();
+    announce();
   };
   button.addEventListener("click", () => {
     show(pageIsDark() ? "light" : "dark");
     remember(root.dataset.theme);
   });
-  systemIsDark.addEventListener("change", tell);
+  systemIsDark.addEventListener("change", announce);
   let before;
   addEventListener("beforeprint", () => { before = root.dataset.theme; show("light"); });
   addEventListener("afterprint", () => show(before));

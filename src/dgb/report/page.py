@@ -1,6 +1,8 @@
 """The page of a run: its files read once, and a section for each of them."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,13 +16,14 @@ from dgb.recipe import Recipe
 from dgb.report.comparison import comparison
 from dgb.report.curves import curves
 from dgb.report.html import html_page, read_part
-from dgb.report.map import read_map
+from dgb.report.map import pack_map
 from dgb.report.numbers import confusion, hetero_section, numbers
 from dgb.report.recipe import about, origin, recipe_section
 from dgb.run.folder import RECIPE, SCORES, read_recipe
+from dgb.run.map import MAP
 from dgb.train.monitor import METRICS, read_metrics
 
-_WRONG = (AttributeError, KeyError, TypeError, ValueError, ArithmeticError)
+REPORT = "report.html"
 SCRIPTS = (
     *("data", "colours", "grid", "stamp", "draw", "panel", "listen", "map"),
     *("curves", "start"),
@@ -45,71 +48,11 @@ class Run:
 
 def read_run(folder: Path) -> Run:
     """Return what the files of a run folder hold."""
-    files = read_recipe(folder), read_metrics(folder), _read_scores(folder), read_map(folder)
-    return Run(folder, *files)
+    scores = _read_scores(folder / SCORES)
+    return Run(folder, read_recipe(folder), read_metrics(folder), scores, pack_map(folder / MAP))
 
 
-def run_page(run: Run, table: Table | None) -> str:
-    """Return the page of a run, beside the systems of a comparison where there is one."""
-    return html_page(
-        f"DGB on {run.graph}",
-        _sections(run, table),
-        facts=_facts(run),
-        style=read_part("dgb.report", "report.css"),
-        script="".join(read_part("dgb.report", f"{name}.js") for name in SCRIPTS),
-        data={"map": run.map},
-    )
-
-
-def _sections(run: Run, table: Table | None) -> str:
-    scored, confused = _scored(run)
-    beside = f"<h2>{escape(table.title)}</h2>{comparison(table)}" if table else ""
-    return "".join(
-        [
-            "" if run.scores else _unfinished(run),
-            read_part("dgb.report", "map.html") if run.map else _no_map(run),
-            scored,
-            _typed(run),
-            _curves(run),
-            confused,
-            f"<section>{beside}</section>\n" if beside else "",
-            recipe_section(run.recipe),
-            origin(run.scores, run.recipe, run.graph),
-            about(),
-        ]
-    )
-
-
-def _scored(run: Run) -> tuple[str, str]:
-    """Return the cards and the confusion matrix, both empty for an unfinished run."""
-    if not run.scores:
-        return "", ""
-    try:
-        return numbers(run.scores, run.recipe, len(run.metrics)), confusion(run.scores)
-    except _WRONG as error:
-        raise _damaged(run.folder / SCORES, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> DGBError:
-    return DGBError(f"{path} is not as `dgb train` writes it ({error!r}); train again")
-
-
-def _curves(run: Run) -> str:
-    try:
-        return curves(run.metrics)
-    except _WRONG as error:
-        raise _damaged(run.folder / METRICS, error) from error
-
-
-def _typed(run: Run) -> str:
-    try:
-        return hetero_section(run.scores)
-    except _WRONG as error:
-        raise _damaged(run.folder / SCORES, error) from error
-
-
-def _read_scores(folder: Path) -> dict[str, Any]:
-    path = folder / SCORES
+def _read_scores(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
@@ -119,6 +62,48 @@ def _read_scores(folder: Path) -> dict[str, Any]:
     if not isinstance(scores, dict):
         raise DGBError(f"{path} is damaged: it holds no scores; train again")
     return scores
+
+
+def run_page(run: Run, table: Table | None) -> str:
+    """Return the page of a run, next to the systems of a comparison where there is one."""
+    return html_page(
+        f"DGB on {run.graph}",
+        "".join(_sections(run, table)),
+        facts=_facts(run),
+        style=read_part("dgb.report", "report.css"),
+        script="".join(read_part("dgb.report", f"{name}.js") for name in SCRIPTS),
+        data={"map": run.map},
+    )
+
+
+def _sections(run: Run, table: Table | None) -> Iterator[str]:
+    if not run.scores:
+        yield _unfinished(run)
+    yield read_part("dgb.report", "map.html") if run.map else _no_map(run)
+    with _reading(run.folder / SCORES):
+        if run.scores:
+            yield numbers(run.scores, run.recipe, len(run.metrics))
+        yield hetero_section(run.scores)
+    with _reading(run.folder / METRICS):
+        yield curves(run.metrics)
+    with _reading(run.folder / SCORES):
+        yield confusion(run.scores)
+    if table:
+        yield f"<section><h2>{escape(table.title)}</h2>{comparison(table)}</section>\n"
+    yield recipe_section(run.recipe)
+    yield origin(run.scores, run.recipe, run.graph)
+    yield about()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file that values come from which are not as they should be."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise DGBError(
+            f"{path} is not as `dgb train` writes it ({error!r}); train again"
+        ) from error
 
 
 def _facts(run: Run) -> str:
@@ -132,8 +117,8 @@ def _facts(run: Run) -> str:
 def _unfinished(run: Run) -> str:
     return (
         f'<p class="card missing">This run is not finished: {len(run.metrics):,} of '
-        f"{run.recipe.train.epochs:,} epochs are done. Go on with <code>dgb train --resume</code> "
-        "and its folder, then make this page again.</p>\n"
+        f"{run.recipe.train.epochs:,} epochs are done. Resume it with <code>dgb train "
+        "--resume</code> and its folder, then make this page again.</p>\n"
     )
 
 
@@ -149,16 +134,15 @@ def _no_map(run: Run) -> str:
     )
 
 
-REPORT = "report.html"
-
-
 def write_report(folder: Path, comparison: Path | None = None) -> Path:
     """Write report.html into a run folder or a comparison's; return its path.
 
-    With `comparison`, the page of a run shows it beside the other systems measured there.
+    With `comparison`, the page of a run shows it next to the other systems measured there.
     """
     if not folder.is_dir():
-        raise DGBError(f"{folder} is no folder; give one that `dgb train` or `dgb compare` wrote")
+        raise DGBError(
+            f"{folder} is not a folder; give one that `dgb train` or `dgb compare` has made"
+        )
     if (folder / RECIPE).exists():
         run, table = read_run(folder), read_table(comparison) if comparison else None
         if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
@@ -168,7 +152,7 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
     if not (folder / COMPARISON).exists():
         raise DGBError(f"{folder} holds neither a run ({RECIPE}) nor a comparison ({COMPARISON})")
     if comparison:
-        raise DGBError(f"{folder} is a comparison itself; give a run folder to set beside another")
+        raise DGBError(f"{folder} is a comparison itself; give a run folder to set next to another")
     return write_comparison(folder, read_table(folder))
 
 

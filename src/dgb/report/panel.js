@@ -1,4 +1,4 @@
-// The side of the map: the legend, the selected node with its neighbours, or the selected set.
+// The side of the map: the legend, the selected node with its neighbors, or the selected set.
 function legendMark(colours, mark) {
   const canvas = element("canvas", { width: 28, height: 28, "aria-hidden": "true" }), pen = canvas.getContext("2d");
   pen.fillStyle = colourOf(colours, mark);
@@ -40,7 +40,7 @@ function closer(clear) {
   return button;
 }
 function showNode(box, map, state, actions) {
-  const items = state.neighbours.map(({ row, similarity }) => {
+  const items = state.neighbors.map(({ row, similarity }) => {
     const bar = element("span", { class: "bar", style: `width:${Math.max(0, Math.min(100, 100 * similarity)).toFixed(1)}%` });
     const button = element("button", { type: "button" }, element("span", { class: "name" }, map.ids[row]),
       element("span", { class: "count" }, similarity.toFixed(3)),

@@ -1,4 +1,4 @@
-"""The resolved recipe on the page, and the command that makes the same run again."""
+"""The page's recipe, and the command that makes the same run again."""
 
 import json
 import shlex
@@ -89,7 +89,7 @@ ORIGIN = {
 
 
 def origin(scores: dict[str, Any], recipe: Recipe, graph: str) -> str:
-    """Return the section that tells how to run it again."""
+    """Return the section that says how to run it again."""
     command = escape(train_command(recipe, graph))
     known = [(title, scores[key]) for key, title in ORIGIN.items() if scores.get(key) is not None]
     facts = "".join(f"<dt>{title}</dt><dd>{escape(readable(value))}</dd>" for title, value in known)

@@ -11,6 +11,7 @@ from dgb.data.graph import Graph, Split
 from dgb.data.ids import arrow_ids
 from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbors import nearest_all
@@ -19,8 +20,12 @@ from dgb.files.parquet import open_parquet, write_parquet
 
 MAP = "map.parquet"
 NODES = 20_000  # at most; of more a sample is drawn
-NEIGHBOURS = 8
+NEIGHBORS = 8
 SEED = 0
+COLUMNS = (
+    *("node_id", "x", "y", "degree", "cluster", "label", "predicted", "split"),
+    *("neighbors", "similarity"),
+)
 
 
 def write_map(
@@ -58,21 +63,32 @@ def write_map(
         "predicted": _text(None if predicted is None else predicted[nodes], len(nodes)),
         "split": _text(None if split is None else _parts(split, nodes), len(nodes)),
     }
-    table = pa.table(columns | _neighbours(rows))
+    table = pa.table(columns | _neighbors(rows))
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
     write_parquet(folder / MAP, table)
     return folder / MAP
 
 
 def read_map(path: Path) -> Any:
-    """Return the table of a map, or None where there is none that can be read."""
+    """Return the table of a map, None where there is no file."""
     import pyarrow as pa
 
+    if not path.exists():
+        return None
+    fix = "train again to write it again"
     try:
         with open_parquet(path, path) as file:
-            return file.read()
-    except (OSError, pa.ArrowException):
-        return None
+            table = file.read()
+    except (OSError, pa.ArrowException) as error:
+        raise DGBError(f"cannot read {path}: {error}; {fix}") from error
+    # As earlier versions of DGB spelt it.
+    names = ["neighbors" if name == "neighbours" else name for name in table.column_names]
+    table = table.rename_columns(names).replace_schema_metadata(table.schema.metadata)
+    missing = set(COLUMNS) - set(names)
+    if missing or table.num_rows == 0:
+        what = f"it lacks {', '.join(sorted(missing))}" if missing else "it has no rows"
+        raise DGBError(f"{path} is not a map of a run: {what}; {fix}")
+    return table
 
 
 def _graph_of_types(graph: HeteroGraph) -> Graph:
@@ -105,14 +121,14 @@ def _clusters(graph: Graph, z: Array) -> Array:
     return cluster(z, min(count, len(z)), SEED)
 
 
-def _neighbours(z: Array) -> dict[str, Any]:
+def _neighbors(z: Array) -> dict[str, Any]:
     import pyarrow as pa
 
-    positions, similarities = nearest_all(z, NEIGHBOURS)
+    positions, similarities = nearest_all(z, NEIGHBORS)
     ends = pa.array(np.arange(len(z) + 1) * positions.shape[1], pa.int32())
     flat = pa.array(positions.reshape(-1), pa.int32()), pa.array(similarities.reshape(-1))
     lists = [pa.ListArray.from_arrays(ends, values) for values in flat]
-    return dict(zip(("neighbours", "similarity"), lists, strict=True))
+    return dict(zip(("neighbors", "similarity"), lists, strict=True))
 
 
 def _text(values: Array | None, count: int) -> Any:
