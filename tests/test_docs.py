@@ -1,23 +1,41 @@
-"""Every command and every Python block of the documentation runs, on the example as it stands."""
+"""Commands and Python blocks of the documentation run, and its numbers are those of results/."""
 
+import json
 import re
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dgb.baselines.methods import METHODS
 from dgb.cli import main
+from dgb.recipe import Recipe
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["own-data", "without-labels", "new-nodes", "large-graphs", "heterogeneous", "api"]
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("own-data", "without-labels", "new-nodes", "large-graphs")),
+    *("docs/heterogeneous.md", "docs/api.md"),
+]
 TRAINING = ("train", "evaluate", "compare", "tune")
 # The commands are those of the page; only the training is cut short.
 SHORT = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8"]
+ROWS = {  # of the README, and what results/table2.md calls them
+    "DGB, the paper's method": "DGB",
+    "DGB+, smoothed embedding with features (`--recipe cora-plus`)": "DGB+, beyond the paper",
+    "MVGRL": "MVGRL",
+    "DGI": "DGI",
+    "GCN, supervised": "GCN",
+    "DGB's encoder, untrained": "untrained GCN",
+    "raw features": "Raw features",
+}
 
 
 def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
@@ -25,6 +43,12 @@ def shortened(words: list[str]) -> list[str]:
     if words[0] not in TRAINING or "large" in words:
         return words
     return [*words, *(word for setting in SHORT for word in ("--set", setting))]
+
+
+def rows_of(text: str) -> dict[str, list[str]]:
+    """Return the cells of every line of a Markdown table by the first one."""
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    return {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in lines}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -42,6 +66,60 @@ def test_the_commands_of_a_page_run(
     for block in blocks(page, "python"):
         exec(block, names)
     assert lines or names
+
+
+def test_the_readme_is_one_page() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 150 and max(map(len, lines)) <= 120
+
+
+def test_the_table_of_the_readme_is_that_of_the_results() -> None:
+    shown = rows_of(README)
+    measured = rows_of((ROOT / "results" / "table2.md").read_text("utf-8"))
+    for ours, theirs in ROWS.items():
+        assert shown[ours] == [cell.split(" (")[0] for cell in measured[theirs]], ours
+    published = [re.search(r"published ([\d.]+)", cell) for cell in measured["DGB"]]
+    assert shown["DGB as published"] == [found[1] for found in published if found]
+
+
+def test_every_decimal_of_the_readme_is_one_of_the_documentation() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "results").glob("*.md")]
+    known = set(re.findall(r"\d+\.\d+", " ".join(page.read_text("utf-8") for page in pages)))
+    prose = re.sub(r"^```.*?^```", "", README, flags=re.DOTALL | re.MULTILINE)
+    prose = prose.replace("With Python 3.11 to 3.13", "")
+    assert set(re.findall(r"\d+\.\d+", prose)) <= known
+
+
+def test_speed_and_counts_of_the_readme_are_as_measured() -> None:
+    times = {row["name"]: row["ms"] for row in _read("bench-step-cora.json")["rows"]}
+    ours = times["ours, PPR to 1e-3"]
+    cost = _read("bench-million.json")["cost"]
+    assert f"takes {ours / times['floor']:.2f} × the time of its own dense" in README
+    assert f"is {times['plain PyG'] / ours:.1f} × faster than plain PyG" in README
+    assert f"{cost['minutes']:.1f} minutes and {cost['peak_gb']:.1f} GB" in README
+    assert f"DGB next to {len(METHODS) - 1} other systems" in README
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / "results" / name).read_text("utf-8"))
+    return found
+
+
+def test_the_page_of_settings_has_the_defaults() -> None:
+    recipe, checked = Recipe(), 0
+    for keys, cells in rows_of((ROOT / "docs" / "settings.md").read_text("utf-8")).items():
+        names = re.findall(r"`(\w+)\.(\w+)`", keys)
+        values = [_text(getattr(getattr(recipe, section), key)) for section, key in names]
+        shown = [text.strip("` ") for text in cells[0].split(",")]
+        assert not names or shown == values, keys
+        checked += len(names)
+    assert checked >= 20
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def test_the_documentation_links_to_what_is_there() -> None:
