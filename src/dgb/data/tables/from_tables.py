@@ -25,7 +25,8 @@ from dgb.data.tables.table import Cells, Table, table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-_NONE = (None, None)
+Columns = tuple[Features | None, Encoding | None]
+_NONE: Columns = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,10 @@ def graph_from_tables(
 ) -> Graph:
     """Make a Graph of tables; with the encoding of a run, its features have the run's columns."""
     notes: list[str] = []
-    rows = None if nodes is None else _node_rows(nodes, labels, reading, encoding, notes)
+    of_nodes = reading if labels is None else replace(reading, label="", split="")  # of the other
+    if encoding and nodes:  # new nodes often have no labels, and need none to be embedded
+        of_nodes = without_missing(of_nodes, nodes.names)
+    rows = None if nodes is None else read_rows(nodes, of_nodes, encoding, notes)
     x, learned = _features(rows, reading, encoding, notes)
     structure = encoding.structure if encoding else reading.structure
     return _join(name, edges, _Nodes(rows, x, learned, structure), labels, reading, notes)
@@ -81,7 +85,7 @@ def _join(
         nodes.x,
         edge_matrix(ends, len(ids), weight),
         nodes.structure,
-        node_ids=_node_ids(ids, rows.table if rows else edges),
+        node_ids=node_ids(ids, rows.table if rows else edges),
         labels=y,
         label_names=names,
         splits=splits,
@@ -89,33 +93,34 @@ def _join(
     return replace(graph, encoding=nodes.encoding or graph.encoding, notes=(*notes, *graph.notes))
 
 
-def _node_rows(
-    nodes: Table, labels: Table | None, reading: Data, encoding: Encoding | None, notes: list[str]
-) -> NodeRows:
-    if labels is not None:
-        reading = replace(reading, label="", split="")  # they name columns of the other table
+def read_rows(table: Table, reading: Data, encoding: Encoding | None, notes: list[str]) -> NodeRows:
+    """Read a table of nodes; columns that a run has seen as features are not guessed as labels."""
     run = [column.name for column in encoding.columns] if encoding else []
-    # New nodes often have no labels, and need none to be embedded.
-    reading = without_missing(reading, nodes.names) if encoding else reading
-    return read_nodes(nodes, reading, notes, run)
+    return read_nodes(table, reading, notes, run)
+
+
+def make_columns(rows: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
+    """Make features in the form of a run, or learn one where it is the recipe's data.text."""
+    if isinstance(form, Encoding):
+        return encode_features(rows.table, rows.features, form, notes), form
+    return learn_features(rows.table, rows.features, form, notes)
+
+
+def node_ids(ids: Cells, table: Table) -> Array:
+    """Return ids as an array; those of a text file are integers where all of them read so."""
+    return id_array(as_integers(ids) if table.text else ids)
 
 
 def _features(
     rows: NodeRows | None, reading: Data, encoding: Encoding | None, notes: list[str]
-) -> tuple[Features | None, Encoding | None]:
-    if encoding is None:
-        return learn_features(rows.table, rows.features, reading.text, notes) if rows else _NONE
-    if encoding.structure:
+) -> Columns:
+    if encoding is not None and encoding.structure:
         if rows and rows.features:
             notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
         return _NONE
-    if rows is None:
+    if rows is None and encoding is not None:
         raise DGBError(
             f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
             "nodes that has them (--nodes FILE)"
         )
-    return encode_features(rows.table, rows.features, encoding, notes), encoding
-
-
-def _node_ids(ids: Cells, table: Table) -> Array:
-    return id_array(as_integers(ids) if table.text else ids)
+    return _NONE if rows is None else make_columns(rows, encoding or reading.text, notes)

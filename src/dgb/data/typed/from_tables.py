@@ -4,18 +4,11 @@ from collections.abc import Collection, Mapping
 
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import relation_matrix
-from dgb.data.graph import Features
-from dgb.data.ids import as_integers, id_array
+from dgb.data.ids import id_array
 from dgb.data.tables.edge_names import Ends, first_row
 from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
-from dgb.data.tables.features import encode_features, learn_features
-from dgb.data.tables.nodes import (
-    NodeRows,
-    join_labels,
-    read_nodes,
-    refuse_nameless,
-    without_missing,
-)
+from dgb.data.tables.from_tables import make_columns, node_ids, read_rows
+from dgb.data.tables.nodes import NodeRows, join_labels, refuse_nameless, without_missing
 from dgb.data.tables.table import Cells, Table
 from dgb.data.typed.graph import (
     HeteroGraph,
@@ -34,7 +27,6 @@ from dgb.recipe import Data
 NodeTables = Mapping[str, Table]
 EdgeTables = Mapping[Triple, Table]
 Rows = dict[str, NodeRows]
-Columns = tuple[Features | None, Encoding | None]
 Encodings = Mapping[str, Encoding]  # by type
 
 _NODE_KEYS, _EDGE_KEYS = ("id", "label", "split"), ("weight",)
@@ -56,7 +48,12 @@ def hetero_from_tables(
     needless = () if encodings is None else ("label", "split")
     _refuse_missing(nodes, edges, reading, needless)
     run = encodings or {}
-    rows = {kind: _node_rows(table, run.get(kind), reading, notes) for kind, table in nodes.items()}
+    rows = {
+        kind: read_rows(
+            table, without_missing(reading, table.names, _NODE_KEYS), run.get(kind), notes
+        )
+        for kind, table in nodes.items()
+    }
     found = {triple: _edges(triple, edges[triple], rows, reading, notes) for triple in edges}
     ids = _ids(rows, found, reading, notes)
     node_types = {
@@ -81,13 +78,6 @@ def hetero_from_tables(
         splits=splits,
         notes=(*notes, *again),
     )
-
-
-def _node_rows(
-    table: Table, encoding: Encoding | None, reading: Data, notes: list[str]
-) -> NodeRows:
-    run = [column.name for column in encoding.columns] if encoding else []
-    return read_nodes(table, without_missing(reading, table.names, _NODE_KEYS), notes, run)
 
 
 def _edges(triple: Triple, table: Table, rows: Rows, reading: Data, notes: list[str]) -> Edges:
@@ -124,15 +114,7 @@ def _node_type(
     if kind not in rows:
         notes.append(f"nodes of type {kind} have no rows and are those that edges name")
         return make_node_type(id_array(ids))
-    row = rows[kind]
-    x, encoding = _features(row, form, notes)
-    return make_node_type(id_array(as_integers(ids) if row.table.text else ids), x, encoding)
-
-
-def _features(row: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
-    if isinstance(form, Encoding):
-        return encode_features(row.table, row.features, form, notes), form
-    return learn_features(row.table, row.features, form, notes)
+    return make_node_type(node_ids(ids, rows[kind].table), *make_columns(rows[kind], form, notes))
 
 
 def _relation(
