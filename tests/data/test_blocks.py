@@ -9,7 +9,7 @@ import pytest
 from dgb.cli import main
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.load import load_graph
-from dgb.data.look.counts import check_graph
+from dgb.data.look.counts import count_graph
 from dgb.errors import DGBError
 
 SMALL = Blocks(nodes=3000, edges=20_000, features=16, classes=5)
@@ -25,7 +25,7 @@ def test_the_same_numbers_make_the_same_graph(tmp_path: Path) -> None:
 def test_classes_edges_and_degrees_are_as_asked(tmp_path: Path) -> None:
     make_blocks(tmp_path / "g", SMALL)
     graph = load_graph(tmp_path / "g")
-    counts = check_graph(graph)
+    counts = count_graph(graph)
     assert (graph.num_nodes, graph.num_features, graph.num_classes) == (3000, 16, 5)
     assert 0.9 * 20_000 < graph.num_edges <= 20_000
     # 0.4 of the edges stay in a block, and a fifth of the 0.2 that go anywhere in the class.

@@ -10,7 +10,7 @@ from scipy import sparse
 from dgb.commands.data import check_lines
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
-from dgb.data.look.counts import adjusted_homophily, check_graph, count_repeated_rows
+from dgb.data.look.counts import adjusted_homophily, count_graph, count_repeated_rows
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
@@ -27,7 +27,7 @@ def ring(num_nodes: int, **parts: Any) -> Graph:
 
 
 def test_counts_of_edges() -> None:
-    counts = check_graph(ring(40))
+    counts = count_graph(ring(40))
     assert counts["density"] == pytest.approx(40 / (40 * 39 / 2))
     assert counts["degree"] == {"min": 2, "median": 2.0, "max": 2}
     assert (counts["components"], counts["largest_component"]) == (1, 1.0)
@@ -40,11 +40,11 @@ def test_counts_of_features(is_sparse: bool) -> None:
     )
     rows = sparse.csr_array(x) if is_sparse else x
     graph = make_graph("toy", rows, sparse.coo_array((6, 6)))
-    counts = check_graph(graph)
+    counts = count_graph(graph)
     assert counts["repeated_feature_rows"] == 2  # rows 2 and 5; the empty ones count elsewhere
     assert counts["rows_without_features"] == 2
     assert counts["constant_columns"] == 1
-    assert check_graph(make_graph("t", rows[:3], sparse.coo_array((3, 3))))["constant_columns"] == 3
+    assert count_graph(make_graph("t", rows[:3], sparse.coo_array((3, 3))))["constant_columns"] == 3
 
 
 def test_rows_of_the_same_numbers_in_other_columns_are_not_repeated() -> None:
@@ -60,7 +60,7 @@ def test_rows_of_the_same_numbers_in_other_columns_are_not_repeated() -> None:
 )
 def test_balance_of_classes(sizes: tuple[int, ...], word: str | None) -> None:
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    assert check_graph(ring(len(labels), labels=labels))["balance"] == word
+    assert count_graph(ring(len(labels), labels=labels))["balance"] == word
 
 
 def test_homophily_is_adjusted_for_chance() -> None:
@@ -74,7 +74,7 @@ def test_homophily_is_adjusted_for_chance() -> None:
 def test_homophily_of_an_uneven_but_random_labelling_is_about_zero() -> None:
     rng = np.random.default_rng(0)
     graph = ring(20_000, labels=(rng.random(20_000) < 0.1).astype(int))
-    counts = check_graph(graph)
+    counts = count_graph(graph)
     assert counts["edge_homophily"] > 0.8  # which looks like much, and is chance
     assert abs(counts["adjusted_homophily"]) < 0.05
 
@@ -158,4 +158,4 @@ def test_empty_columns_of_hashed_words_are_no_trouble() -> None:
     nodes = {"id": ["a", "b", "c"], "title": ["red door", "blue door", "old red house"]}
     graph = to_graph(nodes, edges=edges, text="words")
     assert graph.num_features == 256
-    assert check_graph(graph)["constant_columns"] == 0
+    assert count_graph(graph)["constant_columns"] == 0

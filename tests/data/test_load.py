@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dgb.data import load_graph, make_graph
 from dgb.data.formats.npz import write_npz
-from dgb.data.look.counts import check_graph
+from dgb.data.look.counts import count_graph
 from dgb.data.public.datasets import fetch_dataset, list_datasets
 from dgb.data.public.download import file_sha256
 from dgb.data.public.sources import find_source, known_sources
@@ -40,7 +40,7 @@ def test_the_bundled_file_is_the_pinned_one() -> None:
 
 
 def test_the_counts_of_the_list_are_those_of_the_graph() -> None:
-    counts = check_graph(load_graph("CORA"))
+    counts = count_graph(load_graph("CORA"))
     source = find_source("cora")
     for count in ("nodes", "edges", "features", "classes"):
         assert counts[count] == getattr(source, count)
@@ -111,7 +111,7 @@ def test_fetching_tells_where_the_files_are(tmp_path: Path) -> None:
 def test_check_counts_by_hand() -> None:
     edges = sparse.coo_array(([1.0, 1.0, 1.0], ([0, 1, 3], [1, 2, 4])), shape=(6, 6))
     x = sparse.csr_array(np.array([[1, 1], [1, 0], [0, 0], [0, 1], [1, 0], [0, 0]]))
-    counts = check_graph(make_graph("toy", x, edges, labels=np.array([0, 0, 1, 1, -1, 1])))
+    counts = count_graph(make_graph("toy", x, edges, labels=np.array([0, 0, 1, 1, -1, 1])))
     assert (counts["components"], counts["isolated_nodes"]) == (3, 1)
     assert counts["rows_without_features"] == 2
     assert counts["feature_density"] == pytest.approx(5 / 12)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dgb.data.look.trouble import check_hetero, hetero_trouble
+from dgb.data.look.counts import count_graph
+from dgb.data.look.trouble import trouble
 from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Hetero
 from dgb.settings import listed_names
@@ -16,14 +17,14 @@ _WIDTH = 24  # of the first column
 
 def check_hetero_lines(graph: HeteroGraph, recipe: Hetero) -> list[str]:
     """Return what a heterogeneous graph counts, what was done in reading it, and trouble."""
-    counts = check_hetero(graph)
+    counts = count_graph(graph)
     tables = [_table(kind, counts[f"{kind}s"]) for kind in ("type", "relation")]
     tables += [_paths(graph, recipe)]
     plain = {name: value for name, value in counts.items() if name not in ("types", "relations")}
     return [
         *count_lines(plain),
         *(line for table in tables for line in ("", *table)),
-        *remark_lines(graph.notes, hetero_trouble(counts)),
+        *remark_lines(graph.notes, trouble(graph, counts)),
     ]
 
 

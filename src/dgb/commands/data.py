@@ -86,8 +86,8 @@ def _make(options: Namespace) -> None:
 def check_lines(graph: "Graph") -> list[str]:
     """Return what a graph counts, what was done in reading it, and what is likely trouble."""
     from dgb.commands.counts import count_lines, remark_lines
-    from dgb.data.look.counts import check_graph
+    from dgb.data.look.counts import count_graph
     from dgb.data.look.trouble import trouble
 
-    counts = check_graph(graph)
+    counts = count_graph(graph)
     return [*count_lines(counts), *remark_lines(graph.notes, trouble(graph, counts))]

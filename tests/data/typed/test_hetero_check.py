@@ -9,7 +9,8 @@ from scipy import sparse
 from dgb.cli import main
 from dgb.data import load_graph
 from dgb.data.load import is_hetero, load_hetero
-from dgb.data.look.trouble import check_hetero, hetero_trouble
+from dgb.data.look.counts import count_graph
+from dgb.data.look.trouble import trouble
 from dgb.data.typed.graph import make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
 
@@ -30,7 +31,7 @@ def test_counts_of_types_and_relations() -> None:
         "movie",
         labels=np.array([0, 1, -1, 1]),
     )
-    counts = check_hetero(graph)
+    counts = count_graph(graph)
     assert (counts["nodes"], counts["edges"], counts["target"]) == (6, 4, "movie")
     movies = {"nodes": 4, "features": 2, "non_zero": 3 / 8, "isolated": 1}
     assert counts["types"]["movie"] == movies
@@ -45,7 +46,7 @@ def test_counts_of_types_and_relations() -> None:
     followed = {"edges": 1, "per_source": 0.5, "per_target": 0.5}
     assert counts["relations"]["movie-follows-movie"] == followed
     assert (counts["classes"], counts["unlabelled"]) == (2, 1)
-    assert "1 nodes of type movie (25%) have no edge" in hetero_trouble(counts)[0]
+    assert "1 nodes of type movie (25%) have no edge" in trouble(graph, counts)[0]
 
 
 def test_a_folder_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from dgb.arrays import Array
 from dgb.data.encoding import names_of, scales_of
 from dgb.data.formats.arrays import (
     Arrays,
-    Matrix,
     class_labels,
     count_nodes,
     edge_matrix,
@@ -28,16 +27,8 @@ from dgb.files.atomic import whole_file
 
 _FEATURE_KEYS = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
 _COLUMN_KEYS = ("feature_names", "feature_scales", "structure")
-_KEYS = (
-    *_FEATURE_KEYS,
-    *_COLUMN_KEYS,
-    "edge_index",
-    "edge_weight",
-    "y",
-    "node_ids",
-    "label_names",
-    "split",
-)
+_NODE_KEYS = ("y", "node_ids", "label_names", "split")
+_KEYS = (*_FEATURE_KEYS, *_COLUMN_KEYS, *_NODE_KEYS, "edge_index", "edge_weight")
 
 
 def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
@@ -72,8 +63,13 @@ def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
 
 
 def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
-    x = _features_from(arrays)
-    num_nodes = _count_nodes(arrays) if x is None else x.shape[0]
+    x = arrays.get("x")
+    if x is None and any(key in arrays for key in _FEATURE_KEYS):
+        x = sparse_rows(arrays, "x_")
+    rows = x
+    if rows is None:
+        rows = arrays.get("node_ids", arrays.get("y"))
+    num_nodes = count_nodes(arrays["edge_index"]) if rows is None else rows.shape[0]
     edges = edge_matrix(arrays["edge_index"], num_nodes, arrays.get("edge_weight"))
     labels = class_labels(arrays.get("y"))
     names = tuple(str(label) for label in arrays.get("label_names", ()))
@@ -97,19 +93,6 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
     return replace(graph, encoding=encoding)
 
 
-def _features_from(arrays: Arrays) -> Features | None:
-    if "x" in arrays:
-        return arrays["x"]
-    return sparse_rows(arrays, "x_") if any(key in arrays for key in _FEATURE_KEYS) else None
-
-
-def _count_nodes(arrays: Arrays) -> int:
-    for key in ("node_ids", "y"):
-        if key in arrays:
-            return len(arrays[key])
-    return count_nodes(arrays["edge_index"])
-
-
 def _splits_from(codes: Array | None, num_nodes: int) -> tuple[Split, ...]:
     if codes is None:
         return ()
@@ -128,7 +111,11 @@ TRAIN, VALIDATION, TEST = 1, 2, 3  # in `split`; 0 is none of them
 
 def arrays_of(graph: Graph) -> Arrays:
     """Return the arrays of a graph by the names they have in the file."""
-    return _column_arrays(graph) | _edge_arrays(graph.adjacency) | _node_arrays(graph)
+    once = sparse.triu(graph.adjacency, k=1, format="coo")
+    edges = {"edge_index": _smallest(np.stack([once.row, once.col]))}
+    if not (once.data == 1).all():
+        edges["edge_weight"] = once.data
+    return _column_arrays(graph) | edges | _node_arrays(graph)
 
 
 def _column_arrays(graph: Graph) -> Arrays:
@@ -149,12 +136,6 @@ def _feature_arrays(x: Features) -> Arrays:
     arrays = {"x_indices": _smallest(x.indices), "x_indptr": _smallest(x.indptr)}
     arrays["x_shape"] = np.array(x.shape, np.int64)
     return arrays if (x.data == 1).all() else arrays | {"x_data": x.data}
-
-
-def _edge_arrays(adjacency: Matrix) -> Arrays:
-    once = sparse.triu(adjacency, k=1, format="coo")
-    arrays = {"edge_index": _smallest(np.stack([once.row, once.col]))}
-    return arrays if (once.data == 1).all() else arrays | {"edge_weight": once.data}
 
 
 def _node_arrays(graph: Graph) -> Arrays:

@@ -8,6 +8,7 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
 from dgb.data.positions import mixed
+from dgb.data.typed.graph import AnyGraph, HeteroGraph, Relation
 
 
 def edge_homophily(graph: Graph) -> float | None:
@@ -94,9 +95,23 @@ def _bits(values: Array) -> Array:
 _EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smallest
 
 
-def check_graph(graph: Graph) -> dict[str, Any]:
-    """Count what matters before training: sizes, gaps, components, classes, splits, homophily."""
-    return _edge_counts(graph) | _feature_counts(graph) | label_counts(graph)
+def count_graph(graph: AnyGraph) -> dict[str, Any]:
+    """Count what matters before training: sizes, gaps, components, classes, splits, homophily.
+
+    Of a graph of several types: its types, its relations, and the labels of the target.
+    """
+    labels = _label_counts(graph.target_graph())
+    if isinstance(graph, Graph):
+        return _edge_counts(graph) | _feature_counts(graph) | labels
+    return {
+        "name": graph.name,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "target": graph.target,
+        "types": {kind: _type_counts(graph, kind) for kind in graph.nodes},
+        "relations": {relation.label: _relation_counts(relation) for relation in graph.relations},
+        "split_names": ", ".join(graph.split_names) or None,
+    } | labels
 
 
 def _edge_counts(graph: Graph) -> dict[str, Any]:
@@ -132,8 +147,7 @@ def _feature_counts(graph: Graph) -> dict[str, Any]:
     }
 
 
-def label_counts(graph: Graph) -> dict[str, Any]:
-    """Count classes, nodes without a label, and splits, and tell how far edges join equals."""
+def _label_counts(graph: Graph) -> dict[str, Any]:
     sizes = class_sizes(graph)
     parts = ("train", "validation", "test")
     return {
@@ -162,3 +176,24 @@ def _balance(sizes: Array) -> str | None:
         return None
     ratio = sizes.max() / sizes.min()
     return "even" if ratio <= _EVEN else "uneven" if ratio <= _UNEVEN else "very uneven"
+
+
+def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
+    nodes = graph.nodes[kind]
+    width = 0 if nodes.x is None else int(nodes.x.shape[1])
+    filled = None if nodes.x is None else float(filled_per_row(nodes.x).mean() / width)
+    return {
+        "nodes": nodes.num_nodes,
+        "features": width,
+        "non_zero": filled,
+        "isolated": int((graph.degrees(kind) == 0).sum()),
+    }
+
+
+def _relation_counts(relation: Relation) -> dict[str, Any]:
+    sources, targets = relation.matrix.shape
+    return {
+        "edges": relation.num_edges,
+        "per_source": relation.matrix.nnz / max(sources, 1),
+        "per_target": relation.matrix.nnz / max(targets, 1),
+    }

@@ -8,13 +8,11 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.data.look.counts import (
-    check_graph,
     column_shares,
     constant_columns,
-    filled_per_row,
-    label_counts,
+    count_graph,
 )
-from dgb.data.typed.graph import HeteroGraph, Relation
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
 MANY = 0.01  # share of nodes from which a gap is worth a word
@@ -25,9 +23,11 @@ _CHANCE = 0.1  # adjusted homophily below which edges say next to nothing of the
 _SHOWN = 5
 
 
-def trouble(graph: Graph, counts: dict[str, Any] | None = None) -> list[str]:
-    """Return a sentence on each likely trouble; `counts` are those of `check_graph`, if at hand."""
-    counts = counts or check_graph(graph)
+def trouble(graph: AnyGraph, counts: dict[str, Any] | None = None) -> list[str]:
+    """Return a sentence on each likely trouble; `counts` are those of `count_graph`, if at hand."""
+    counts = counts or count_graph(graph)
+    if isinstance(graph, HeteroGraph):
+        return [*_type_trouble(counts), *label_trouble(counts)]
     return [*_edge_trouble(counts), *_feature_trouble(graph, counts), *label_trouble(counts)]
 
 
@@ -85,7 +85,7 @@ def _column_trouble(graph: Graph) -> Iterator[str]:
 
 
 def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
-    """Yield a sentence on each likely trouble with the labels that `label_counts` has counted."""
+    """Yield a sentence on each likely trouble with the labels that `count_graph` has counted."""
     if counts["classes"] == 1:
         yield "All labels are of one class, so nothing can be scored; give labels that differ"
     small = {name: size for name, size in counts["label_balance"].items() if 0 < size < _FEW}
@@ -109,24 +109,6 @@ def _names(graph: Graph, places: Array) -> str:
     return some([names[i] if names else f"number {i + 1}" for i in places])
 
 
-def check_hetero(graph: HeteroGraph) -> dict[str, Any]:
-    """Count what matters before training: types, relations, and the labels of the target."""
-    return {
-        "name": graph.name,
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "target": graph.target,
-        "types": {kind: _type_counts(graph, kind) for kind in graph.nodes},
-        "relations": {relation.label: _relation_counts(relation) for relation in graph.relations},
-        "split_names": ", ".join(graph.split_names) or None,
-    } | label_counts(graph.target_graph())
-
-
-def hetero_trouble(counts: dict[str, Any]) -> list[str]:
-    """Return a sentence on each likely trouble; `counts` are those of `check_hetero`."""
-    return [*_type_trouble(counts), *label_trouble(counts)]
-
-
 def _type_trouble(counts: dict[str, Any]) -> Iterator[str]:
     for kind, counted in counts["types"].items():
         nodes, alone = counted["nodes"], counted["isolated"]
@@ -135,24 +117,3 @@ def _type_trouble(counts: dict[str, Any]) -> Iterator[str]:
                 f"{alone:,} nodes of type {kind} ({alone / nodes:.0%}) have no edge; add their "
                 "edges, or check that ids are spelt alike in edges and nodes"
             )
-
-
-def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
-    nodes = graph.nodes[kind]
-    width = 0 if nodes.x is None else int(nodes.x.shape[1])
-    filled = None if nodes.x is None else float(filled_per_row(nodes.x).mean() / width)
-    return {
-        "nodes": nodes.num_nodes,
-        "features": width,
-        "non_zero": filled,
-        "isolated": int((graph.degrees(kind) == 0).sum()),
-    }
-
-
-def _relation_counts(relation: Relation) -> dict[str, Any]:
-    sources, targets = relation.matrix.shape
-    return {
-        "edges": relation.num_edges,
-        "per_source": relation.matrix.nnz / max(sources, 1),
-        "per_target": relation.matrix.nnz / max(targets, 1),
-    }
