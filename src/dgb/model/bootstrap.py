@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dgb.model.encoder import GCNEncoder, MakeEncoder
+from dgb.model.encoder import MakeEncoder, make_encoder
 from dgb.model.layers import activation, linear
 from dgb.recipe import Heads, Recipe
 
@@ -60,8 +60,9 @@ class Bootstrap(nn.Module):
             >>> model(*views).prediction1.shape
         """
         super().__init__()
-        draw = partial(GCNEncoder, encoder, recipe.encoder) if isinstance(encoder, int) else encoder
-        self.encoder = draw(generator)
+        if isinstance(encoder, int):
+            encoder = partial(make_encoder, encoder, recipe.encoder)
+        self.encoder = encoder(generator)
         width = self.encoder.width
         self.projector = make_projector(width, recipe.heads, generator)
         self.predictor = make_predictor(width, recipe.heads, generator)
@@ -69,7 +70,7 @@ class Bootstrap(nn.Module):
             self.target_encoder = deepcopy(self.encoder)
             self.target_projector = deepcopy(self.projector)
         else:
-            self.target_encoder = draw(generator)
+            self.target_encoder = encoder(generator)
             self.target_projector = make_projector(width, recipe.heads, generator)
         self.target_encoder.requires_grad_(False)
         self.target_projector.requires_grad_(False)

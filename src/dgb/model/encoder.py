@@ -63,3 +63,8 @@ class GCNEncoder(nn.Module):
         for weight, sigma in zip(self.weights[1:], self.activations[1:], strict=True):
             h = sigma(product(view.operator, h @ weight))
         return h
+
+
+def make_encoder(num_features: int, recipe: EncoderRecipe, generator: torch.Generator) -> Any:
+    """Draw the encoder that a recipe asks for: the one place to add another."""
+    return GCNEncoder(num_features, recipe, generator)

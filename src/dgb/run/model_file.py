@@ -9,8 +9,8 @@ from torch import nn
 
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
-from dgb.files.tensors import DIGEST, Tensors, read_tensors, write_tensors
-from dgb.model.encoder import Encoder, GCNEncoder
+from dgb.files.tensors import DIGEST, Metadata, Tensors, read_tensors, write_tensors
+from dgb.model.encoder import Encoder, make_encoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
 from dgb.run.folder import RECIPE
@@ -24,6 +24,7 @@ DIGESTED = 3  # the first format with a digest
 def save_encoder(encoder: Encoder, folder: Path) -> None:
     """Write the online encoder, which is all that is kept of the model."""
     metadata = {"format": str(FORMAT), "dgb_version": dgb_version()}
+    metadata["num_features"] = str(encoder.num_features)
     write_tensors(folder / MODEL, encoder.state_dict(), metadata)
 
 
@@ -33,37 +34,40 @@ def load_encoder(
     """Return the trained encoder of a run folder; `schema` is that of a heterogeneous one."""
     if not (folder / MODEL).exists():
         raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
-    tensors = _read(folder / MODEL)
+    tensors, metadata = _read(folder / MODEL)
     try:
         encoder: nn.Module
-        _check_sizes(tensors, recipe, schema)
+        # Models that do not say it yet are all GCNs.
+        num_features = int(metadata.get("num_features") or len(tensors["weights.0"]))
+        _check_sizes(tensors, recipe, schema, num_features)
         if schema is None:
-            num_features, _ = tensors["weights.0"].shape
-            encoder = GCNEncoder(num_features, recipe.encoder, torch.Generator())
+            encoder = make_encoder(num_features, recipe.encoder, torch.Generator())
         else:
             encoder = make_hetero_encoder(schema, recipe, torch.Generator())
         encoder.load_state_dict(tensors)
-    except (KeyError, RuntimeError, ValueError) as error:
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
     return encoder.to(device)
 
 
-def _check_sizes(tensors: Tensors, recipe: Recipe, schema: Schema | None) -> None:
-    """Refuse to draw weights of a size that no tensor has: the texts beside them may be false."""
+def _check_sizes(
+    tensors: Tensors, recipe: Recipe, schema: Schema | None, num_features: int
+) -> None:
+    """Refuse to draw weights of a size that no tensor has: what the files say may be false."""
     held = {size for tensor in tensors.values() for size in tensor.shape}
-    widths = {columns.width for columns in schema.types.values()} if schema else set()
-    drawn = {recipe.encoder.width, *widths} - {None, 0}
+    types = schema.types.values() if schema else ()
+    drawn = {recipe.encoder.width, num_features, *(of.width for of in types)} - {None, 0}
     if not drawn <= held or recipe.encoder.layers > len(tensors):
         raise ValueError(f"weights of {sorted(filter(None, drawn))} are not in the file")
 
 
-def _read(path: Path) -> Tensors:
+def _read(path: Path) -> tuple[Tensors, Metadata]:
     try:
         tensors, metadata = read_tensors(path, needs_digest=False)
         _check_format(path, metadata.get("format", ""), has_digest=DIGEST in metadata)
     except DGBError as error:
         raise DGBError(f"{error}; train again") from None
-    return tensors
+    return tensors, metadata
 
 
 def _check_format(path: Path, written: str, *, has_digest: bool) -> None:

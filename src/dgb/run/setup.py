@@ -18,7 +18,7 @@ from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
 from dgb.model.embed import embed
-from dgb.model.encoder import Encoder, GCNEncoder, MakeEncoder
+from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import choose_device, free_gb, generators
@@ -112,7 +112,7 @@ def _plain_setup(graph: Graph, inputs: Inputs, recipe: Recipe) -> Setup:
         recipe,
         inputs,
         graph.node_ids,
-        partial(GCNEncoder, graph.num_features, recipe.encoder),
+        partial(make_encoder, graph.num_features, recipe.encoder),
         partial(epoch_sampler, inputs, recipe),
         lambda encoder, name: embed(encoder, inputs, recipe.embed, name).cpu().numpy(),
         partial(_raw_features, graph, inputs, recipe),
