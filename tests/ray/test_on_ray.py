@@ -148,7 +148,7 @@ def test_a_run_begun_on_ray_is_not_gone_on_with_alone(
         raise KeyboardInterrupt
 
     pytest.importorskip("ray")
-    monkeypatch.setattr("dgb.run.train.train_on_ray", interrupted)
+    monkeypatch.setattr("dgb.run.train.connect_engine", interrupted)
     main(["train", graph_file, *SMALL, "--out", str(run), "--engine", "ray"])
     assert f"dgb train --resume {run} --engine ray" in capsys.readouterr().err
     assert main(["train", "--resume", str(run)]) == 2

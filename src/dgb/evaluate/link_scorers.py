@@ -34,18 +34,29 @@ def edge_pairs(adjacency: Any) -> tuple[Array, Array]:
     return np.stack(upper.coords, axis=1).astype(np.int64), upper.data
 
 
-def sample_non_edges(adjacency: Any, count: int, generator: np.random.Generator) -> Array:
+def cross_pairs(matrix: Any) -> tuple[Array, Array]:
+    """Return every edge between two types [num_edges, 2], row before column, and its weight."""
+    edges = sparse.coo_array(matrix)
+    return np.stack(edges.coords, axis=1).astype(np.int64), edges.data
+
+
+def sample_non_edges(
+    matrix: Any, count: int, generator: np.random.Generator, *, is_within: bool = True
+) -> Array:
     """Draw `count` different pairs [count, 2] of two nodes without an edge, all equally likely.
 
-    The pairs i < j are numbered row by row. A number drawn among those that are no edge is moved
-    past the edges before it, which finds its pair without listing or trying any other.
+    The pairs, within a type those of i < j, are numbered row by row. A number drawn among those
+    that are no edge is moved past the edges before it, which finds its pair without listing or
+    trying any other.
     """
-    num_nodes = adjacency.shape[0]
-    first = np.arange(num_nodes, dtype=np.int64)
-    starts = first * num_nodes - first * (first + 1) // 2  # number of the pair (i, i + 1)
-    edges, _ = edge_pairs(adjacency)
-    taken = np.sort(starts[edges[:, 0]] + edges[:, 1] - edges[:, 0] - 1)
-    free = num_nodes * (num_nodes - 1) // 2 - len(taken)
+    rows, columns = matrix.shape
+    first = np.arange(rows, dtype=np.int64)
+    # Where a row begins among the numbers, and which column it begins with.
+    starts = first * columns - (first * (first + 1) // 2 if is_within else 0)
+    begin = first + 1 if is_within else 0 * first
+    edges, _ = edge_pairs(matrix) if is_within else cross_pairs(matrix)
+    taken = np.sort(starts[edges[:, 0]] + edges[:, 1] - begin[edges[:, 0]])
+    free = (rows * (rows - 1) // 2 if is_within else rows * columns) - len(taken)
     if count > free:
         raise DGBError(
             f"link prediction needs {count:,} pairs of nodes that are no edges, but the graph has "
@@ -53,8 +64,9 @@ def sample_non_edges(adjacency: Any, count: int, generator: np.random.Generator)
         )
     drawn = generator.choice(free, count, replace=False)
     number = drawn + np.searchsorted(taken - np.arange(len(taken)), drawn, side="right")
-    row = np.searchsorted(starts[:-1], number, side="right") - 1
-    return np.stack([row, number - starts[row] + row + 1], axis=1)
+    last = rows - 1 if is_within else rows  # a row without pairs begins with the end
+    row = np.searchsorted(starts[:last], number, side="right") - 1
+    return np.stack([row, number - starts[row] + begin[row]], axis=1)
 
 
 Scorer = Callable[[Array], Array]  # pairs [m, 2] to scores [m]

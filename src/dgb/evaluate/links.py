@@ -1,7 +1,8 @@
-"""Link prediction: edges taken out before training, told from pairs that never were edges."""
+"""Link prediction: edges taken out before training, and pairs that never were edges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.graph import Graph, undirected
 from dgb.data.structure import structural_features
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.link_scorers import (
     Pairs,
     Scorer,
+    cross_pairs,
     edge_pairs,
     edge_scorers,
     embedding_scorers,
@@ -25,33 +28,146 @@ TRAIN_PAIRS = 20_000  # at most so many edges a logistic regression is fitted on
 
 @dataclass(frozen=True, eq=False)
 class LinkSplit:
-    """A graph without the edges that are asked for, and the pairs of each part."""
+    """A graph without the edges that are asked for, and the pairs of each part.
 
-    train_graph: Graph
+    Pairs are of rows that are embedded: all nodes, or those of the target type.
+    """
+
+    train_graph: Any  # Graph or HeteroGraph
+    adjacency: Any  # of the rows, by the edges of train_graph
     train: Pairs  # edges of train_graph
     validation: Pairs
     test: Pairs
 
 
-def split_edges(graph: Graph, seed: int, validation: float = 0.05, test: float = 0.10) -> LinkSplit:
-    """Take shares of the edges out of a graph, and draw as many pairs that are no edges of it.
+@dataclass(frozen=True, eq=False)
+class _Links:
+    """The edges of one relation between rows that are embedded."""
 
-    No pair is in two parts. Features that were made of the edges are made anew of those left.
+    matrix: Any
+    is_within: bool  # one type: symmetric, each edge once
+    starts: tuple[int, int] = (0, 0)  # the first rows of both types
+    place: int = 0  # among the relations of the graph
+
+    def edges(self) -> tuple[Array, Array]:
+        pairs, weight = edge_pairs(self.matrix) if self.is_within else cross_pairs(self.matrix)
+        return pairs + np.array(self.starts), weight
+
+    def sample_non_edges(self, count: int, generator: np.random.Generator) -> Array:
+        pairs = sample_non_edges(self.matrix, count, generator, is_within=self.is_within)
+        return np.asarray(pairs + np.array(self.starts))
+
+
+def split_edges(
+    graph: AnyGraph,
+    seed: int,
+    validation: float = 0.05,
+    test: float = 0.10,
+    *,
+    is_whole: bool = False,
+) -> LinkSplit:
+    """Take shares of the edges out of a graph, and draw as many pairs that are not edges of it.
+
+    Edges of several relations are taken out alike, and the pairs drawn with those of a relation
+    are of its two types and not of its edges. With `is_whole`, nodes of all types are embedded,
+    otherwise those of the target type. No pair is in two parts of a relation. Features that were
+    made of the edges are made again of those left.
     """
     generator = np.random.default_rng(seed)
-    edges, weight = edge_pairs(graph.adjacency)
-    counts = _counts(graph, validation, test)
+    links = _find_links(graph, is_whole=is_whole)
+    found = [link.edges() for link in links]
+    edges, weight = (np.concatenate(part) for part in zip(*found, strict=True))
+    relation = np.repeat(np.arange(len(links)), [len(pairs) for pairs, _ in found])
+    counts = _counts(graph.name, len(edges), validation, test)
     order = generator.permutation(len(edges))
     kept = order[sum(counts) :]
     parts = [*np.split(order[: sum(counts)], counts[:1]), kept[:TRAIN_PAIRS]]
-    sizes = [len(part) for part in parts]
-    others = sample_non_edges(graph.adjacency, sum(sizes), generator)
-    drawn = np.split(others, np.cumsum(sizes)[:-1])
+    others: list[list[Array]] = [[] for _ in parts]
+    for number, link in enumerate(links):
+        sizes = [int((relation[part] == number).sum()) for part in parts]
+        drawn = np.split(link.sample_non_edges(sum(sizes), generator), np.cumsum(sizes)[:-1])
+        for own, pairs in zip(others, drawn, strict=True):
+            own.append(pairs)
     validated, tested, trained = (
-        Pairs(edges[part], none) for part, none in zip(parts, drawn, strict=True)
+        Pairs(edges[part], np.concatenate(own)) for part, own in zip(parts, others, strict=True)
     )
-    train_graph = _with_edges(graph, edges[kept], weight[kept])
-    return LinkSplit(train_graph, trained, validated, tested)
+    left = [
+        (link, edges[own] - np.array(link.starts), weight[own])
+        for number, link in enumerate(links)
+        for own in [kept[relation[kept] == number]]
+    ]
+    num_rows = graph.num_nodes if is_whole else graph.target_graph().num_nodes
+    adjacency = _join(edges[kept], weight[kept], (num_rows, num_rows))
+    return LinkSplit(_with_links(graph, left, adjacency), adjacency, trained, validated, tested)
+
+
+def _find_links(graph: AnyGraph, *, is_whole: bool) -> list[_Links]:
+    """Return the relations whose both ends are embedded."""
+    if isinstance(graph, Graph):
+        return [_Links(graph.adjacency, is_within=True)]
+    sizes = [nodes.num_nodes for nodes in graph.nodes.values()]
+    starts = dict(zip(graph.nodes, accumulate(sizes, initial=0), strict=False))
+    links = [
+        _Links(
+            relation.matrix,
+            relation.source == relation.target,
+            (starts[relation.source], starts[relation.target]) if is_whole else (0, 0),
+            place,
+        )
+        for place, relation in enumerate(graph.relations)
+        if is_whole or relation.source == relation.target == graph.target
+    ]
+    if not links:
+        raise DGBError(
+            f"links are asked for between nodes that are embedded, and no relation joins two of "
+            f"type {graph.target}; embed all types with --recipe relations --set data.target=all"
+        )
+    return links
+
+
+def _with_links(
+    graph: AnyGraph, left: list[tuple[_Links, Array, Array]], adjacency: Any
+) -> AnyGraph:
+    """Return the graph with these edges alone; features made of others would tell of them."""
+    if isinstance(graph, Graph):
+        structure = graph.encoding.structure if graph.encoding else ""
+        x = structural_features(adjacency, graph.node_ids, structure) if structure else graph.x
+        return replace(graph, adjacency=adjacency, x=x)
+    relations = list(graph.relations)
+    for link, pairs, weight in left:
+        shape = link.matrix.shape
+        matrix = (
+            _join(pairs, weight, shape)
+            if link.is_within
+            else sparse.csr_array((weight, pairs.T), shape=shape)
+        )
+        relations[link.place] = replace(relations[link.place], matrix=matrix)
+    nodes = {
+        name: replace(own, x=None, encoding=None)  # to be made again
+        if own.encoding and own.encoding.structure
+        else own
+        for name, own in graph.nodes.items()
+    }
+    return replace(graph, nodes=nodes, relations=tuple(relations))
+
+
+def _join(pairs: Array, weight: Array, shape: tuple[int, int]) -> Any:
+    return undirected(sparse.coo_array((weight, (pairs[:, 0], pairs[:, 1])), shape=shape))
+
+
+def _counts(name: str, num_edges: int, validation: float, test: float) -> tuple[int, int]:
+    if min(validation, test) <= 0 or validation + test >= 1:
+        raise DGBError(
+            f"the shares of edges for validation ({validation:g}) and test ({test:g}) must be "
+            "above 0 and leave edges to train on"
+        )
+    counts = [max(round(share * num_edges), 1) for share in (validation, test)]
+    if sum(counts) >= num_edges:
+        raise DGBError(
+            f"{name}: link prediction needs an edge each to train on, for validation and for test; "
+            f"the graph has {num_edges}"
+        )
+    return counts[0], counts[1]
 
 
 def link_scores(z: Any, split: LinkSplit) -> dict[str, Any]:
@@ -61,7 +177,7 @@ def link_scores(z: Any, split: LinkSplit) -> dict[str, Any]:
 
 def edge_scores(split: LinkSplit) -> dict[str, Any]:
     """Return the same scores for what the edges of the training graph tell without embedding."""
-    return score_links(edge_scorers(split.train_graph.adjacency), split)
+    return score_links(edge_scorers(split.adjacency), split)
 
 
 def score_links(scorers: Mapping[str, Scorer], split: LinkSplit) -> dict[str, Any]:
@@ -86,28 +202,3 @@ def choose_scorer(scorers: Mapping[str, Scorer], validation: Pairs) -> tuple[str
     areas = {name: float(roc_auc_score(truth, score(pairs))) for name, score in scorers.items()}
     name = max(areas, key=lambda name: areas[name])
     return name, areas[name]
-
-
-def _counts(graph: Graph, validation: float, test: float) -> tuple[int, int]:
-    if min(validation, test) <= 0 or validation + test >= 1:
-        raise DGBError(
-            f"the shares of edges for validation ({validation:g}) and test ({test:g}) must be "
-            "above 0 and leave edges to train on"
-        )
-    counts = [max(round(share * graph.num_edges), 1) for share in (validation, test)]
-    if sum(counts) >= graph.num_edges:
-        raise DGBError(
-            f"{graph.name}: link prediction needs an edge each to train on, for validation and "
-            f"for test; the graph has {graph.num_edges}"
-        )
-    return counts[0], counts[1]
-
-
-def _with_edges(graph: Graph, edges: Array, weight: Array) -> Graph:
-    shape = graph.adjacency.shape
-    adjacency = undirected(sparse.coo_array((weight, (edges[:, 0], edges[:, 1])), shape=shape))
-    if graph.encoding is None or not graph.encoding.structure:
-        return replace(graph, adjacency=adjacency)
-    # Made of all edges they would tell of the removed ones.
-    x = structural_features(adjacency, graph.node_ids, graph.encoding.structure)
-    return replace(graph, adjacency=adjacency, x=x)
