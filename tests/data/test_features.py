@@ -264,7 +264,8 @@ def test_levels_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
 
 def test_missing_columns_are_counted_and_five_are_named() -> None:
     graph = graph_of({f"c{i}": [0, 1] for i in range(8)})
-    with pytest.raises(DGBError, match=r"lacks 7 of the 8 columns .*: c1, c2, c3, c4, c5 …"):
+    named = r"lacks 7 of the 8 columns .*: c1, c2, c3, c4, c5 and 2 more; add"
+    with pytest.raises(DGBError, match=named):
         graph_of({"c0": [0, 1]}, graph.encoding)
 
 

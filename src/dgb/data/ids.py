@@ -9,6 +9,7 @@ from dgb.arrays import Array
 from dgb.data.tables.columns import describe_cells, text_cells
 from dgb.data.tables.table import Cells, Table, is_text
 from dgb.errors import DGBError
+from dgb.terminal import some
 
 _WHOLE = r"^(0|-?[1-9]\d{0,18})$"  # written as Python writes it, so that "007" stays text
 
@@ -90,17 +91,16 @@ def find_nodes(node_ids: Array, wanted: Array) -> Array:
     found = find_positions(_cells(wanted), _cells(node_ids))
     if (found < 0).any():
         unknown = wanted[found < 0].tolist()
-        more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-        names = ", ".join(map(repr, unknown[:5]))
-        raise DGBError(f"there is no node {names}{more}; {_like(str(unknown[0]), node_ids)}")
+        names = some([repr(node) for node in unknown])
+        raise DGBError(f"there is no node {names}; {_like(str(unknown[0]), node_ids)}")
     return found
 
 
 def _like(text: str, node_ids: Array) -> str:
     step = max(len(node_ids) // SEARCHED, 1)
-    some = [str(node) for node in node_ids[::step].tolist()]
-    near = difflib.get_close_matches(text, some, n=3) or [t for t in some if text in t][:3]
-    return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(some[:3])}"
+    known = [str(node) for node in node_ids[::step].tolist()]
+    near = difflib.get_close_matches(text, known, n=3) or [t for t in known if text in t][:3]
+    return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(known[:3])}"
 
 
 def arrow_ids(node_ids: Array) -> Any:

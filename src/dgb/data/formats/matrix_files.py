@@ -52,7 +52,7 @@ def read_sparse(path: Path) -> Matrix:
     arrays = open_npz(path, SPARSE_KEYS)
     with refusing(path, "not a sparse matrix", "write it with scipy.sparse.save_npz"):
         try:
-            return sparse_matrix(arrays)
+            return _join_parts(arrays)
         except KeyError as error:
             raise DGBError(
                 f"no array {error}; give a file of scipy.sparse.save_npz, "
@@ -60,8 +60,7 @@ def read_sparse(path: Path) -> Matrix:
             ) from None
 
 
-def sparse_matrix(arrays: Arrays) -> Matrix:
-    """Join the parts of a CSR, CSC or COO matrix."""
+def _join_parts(arrays: Arrays) -> Matrix:
     shape, data = _shape(arrays["shape"]), arrays["data"]
     written = arrays["format"]
     form = written.item().decode("ascii", "replace") if written.dtype.kind == "S" else str(written)

@@ -49,17 +49,14 @@ def encode_features(
     if missing:
         raise DGBError(
             f"{table.source} lacks {len(missing)} of the {len(wanted)} columns that the run was "
-            f"trained on: {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}; add them"
+            f"trained on: {some(missing)}; add them"
         )
     extra = [name for name in names if name not in known]
     if extra:
         notes.append(
             f"{table.source}: columns that the run does not know, left out: {some(extra, 10)}"
         )
-    parts = []
-    for column in encoding.columns:
-        parts.append(_encode(table, column, _values_for(table, column), notes))
-    return join_parts(parts)
+    return join_parts([_encode(table, c, _values_for(table, c), notes) for c in encoding.columns])
 
 
 def _encode(table: Table, column: Column, values: Values, notes: list[str]) -> Part:

@@ -35,7 +35,7 @@ def read_nodes(
     """Read ids and sort out the columns; `run` holds the names of features that a run has seen."""
     dropped = find_columns(table, reading.drop, "data.drop")
     table = without(table, dropped)
-    id_name = id_column(table, reading, notes)
+    id_name = find_id_column(table, reading, notes)
     ids = unique_ids(table, id_name)
     labels = find_labels(without(table, [id_name]), reading, run)
     taken = {id_name, *labels.names()}
@@ -46,7 +46,7 @@ def read_nodes(
     return NodeRows(table, id_name, ids, labels, kept)
 
 
-def id_column(table: Table, reading: Data, notes: list[str]) -> str:
+def find_id_column(table: Table, reading: Data, notes: list[str]) -> str:
     """Find the column of ids; where no name says so it is the first, and a note says so."""
     name = find_column(table, reading.id, ID_NAMES, "data.id")
     if name is None:
@@ -121,7 +121,7 @@ class LabelRows:
 
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
     """Find the columns of a table of labels, and the nodes of its rows."""
-    id_name = id_column(table, reading, notes)
+    id_name = find_id_column(table, reading, notes)
     refuse_nameless(table, id_name, reading, ids)
     nodes = find_positions(unique_ids(table, id_name), ids)
     rows = np.flatnonzero(nodes < 0)

@@ -11,7 +11,7 @@ from dgb.data.tables.text_rows import (
     BLOCK,
     TextFile,
     count_columns,
-    count_lines,
+    count_line_ends,
     records,
     refuse_long_line,
 )
@@ -70,7 +70,7 @@ def open_text(path: Path) -> TextFile:
     content = _unpack(path).removeprefix(b"\xef\xbb\xbf")
     comments = _COMMENTS.match(content)
     start = comments.end() if comments else 0
-    skipped = count_lines(content, start)
+    skipped = count_line_ends(content, start)
     content = content[start:]
     if not content or content.isspace():
         raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
@@ -116,7 +116,7 @@ def single_space(content: bytes) -> bytes:
 def _explain(file: TextFile, width: int, reason: str) -> DGBError:
     broken = _first_broken(file.content)
     if broken is not None:
-        line = file.skipped + count_lines(file.content, broken) + 1
+        line = file.skipped + count_line_ends(file.content, broken) + 1
         return DGBError(f"{file.name}:{line}: not UTF-8 text; save the file as UTF-8")
     for line, cells in records(file):
         if len(cells) != width:

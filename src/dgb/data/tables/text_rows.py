@@ -68,7 +68,7 @@ def refuse_long_line(name: str, content: bytes, skipped: int) -> None:
         stop = start + BLOCK
         end = max(content.rfind(mark, start, stop) for mark in (b"\n", b"\r"))
         if end < 0:
-            raise _too_long(name, skipped + count_lines(content, start) + 1, "")
+            raise _too_long(name, skipped + count_line_ends(content, start) + 1, "")
         start = end + 1
 
 
@@ -90,7 +90,7 @@ def count_columns(file: TextFile) -> int:
     return len(cells)
 
 
-def count_lines(content: bytes, end: int) -> int:
+def count_line_ends(content: bytes, end: int) -> int:
     """Count the ends of lines up to a place."""
     counted = (content.count(mark, 0, end) for mark in (b"\n", b"\r"))
     return sum(counted) - content.count(b"\r\n", 0, end)

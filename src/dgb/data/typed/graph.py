@@ -16,7 +16,7 @@ from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
 
 
-def check_names(graph: str, types: Iterable[str], relations: Iterable[str]) -> None:
+def refuse_names(graph: str, types: Iterable[str], relations: Iterable[str]) -> None:
     """Refuse names with a comma, which parts meta-paths in a list, and a type called all."""
     types = list(types)
     named = [*(("type", name) for name in types), *(("relation", name) for name in relations)]
@@ -154,7 +154,7 @@ def make_hetero_graph(
 ) -> HeteroGraph:
     """Check that the parts of a heterogeneous graph fit each other, and join them."""
     relations = tuple(relations)
-    check_names(name, nodes, [relation.name for relation in relations])
+    refuse_names(name, nodes, [relation.name for relation in relations])
     if target not in nodes:
         raise unknown_name("node type", target, list(nodes))
     for relation in relations:
