@@ -1,5 +1,6 @@
 """Commands and Python blocks of the documentation run, and its numbers are those of results/."""
 
+import inspect
 import json
 import re
 import shlex
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import dgb
 from dgb.baselines.methods import METHODS
 from dgb.cli import main
 from dgb.recipe import Recipe
@@ -120,6 +122,14 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@pytest.mark.parametrize("name", dgb.__all__)
+def test_help_teaches_every_exported_name(name: str) -> None:
+    exported = getattr(dgb, name)
+    text = f"{exported.__doc__}\n{exported.__init__.__doc__}"
+    assert "Args:" in text and ("Example:" in text or ">>> " in text)
+    assert inspect.isclass(exported) or "Returns:" in text
 
 
 def test_the_documentation_links_to_what_is_there() -> None:

@@ -18,6 +18,12 @@ class DGBError(ValueError):
     """Wrong input or a missing file; the message says what to do about it.
 
     A ValueError, which is what scikit-learn and its users expect of an estimator given bad input.
+
+    Args:
+        message: What is wrong, and what to do.
+
+    Example:
+        >>> raise DGBError(f"{path} does not exist; check the path")
     """
 
     def __init__(self, message: str) -> None:

@@ -41,11 +41,17 @@ SETTINGS = {  # parameters that stand for a setting of the recipe
 
 
 class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Label-free node embeddings: `Z = DGB(recipe="cora").fit_transform(data)`.
+    """Label-free node embeddings, as a scikit-learn estimator.
 
-    `recipe` is a name, a TOML file or a Recipe; `overrides` are strings such as "train.decay=0.9".
-    The other parameters override one setting each, and None leaves it as the recipe has it;
-    `random_state` is a whole number, or a RandomState that a seed is drawn from at each fit.
+    Args:
+        recipe: A name, a TOML file or a Recipe.
+        overrides: Strings such as "train.decay=0.9".
+        width, epochs, learning_rate, decay, device: One setting each; None leaves the recipe's.
+        random_state: A whole number, or a RandomState that a seed is drawn from at each fit.
+        graph: The whole graph, where X are node ids.
+
+    Example:
+        >>> Z = DGB(epochs=20).fit_transform(load_graph("examples/company", label="team"))
 
     X is one of
     - a graph (PyG Data, networkx, igraph, dgb's Graph), which is embedded whole;
@@ -54,7 +60,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     - features, with `adjacency=` an n × n scipy sparse matrix or `edges=` a DataFrame;
     - node ids, where the whole graph is given as `graph=`. Every fit trains on the whole graph
       without labels, and rows of these ids are returned. Only this form goes into GridSearchCV and
-      cross_val_score, which cut the rows of X: a cut adjacency is no graph any more;
+      cross_val_score, which cut the rows of X: a cut adjacency is not a graph any more;
     - features alone: nodes without edges, with a warning.
 
     scikit-learn's own estimator checks all pass, on features alone; none is excepted.

@@ -27,7 +27,14 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected graph with features; build it with `make_graph`, which applies the rules."""
+    """An undirected graph with features; build it with `make_graph`, which applies the rules.
+
+    Args: those of `make_graph`; `x`, `adjacency`, `node_ids` and `labels` have a row per node.
+
+    Example:
+        >>> load_graph("cora").num_nodes
+        2708
+    """
 
     name: str
     x: Features  # [num_nodes, num_features], sparse when given sparse
@@ -78,7 +85,20 @@ def make_graph(
 ) -> Graph:
     """Check the parts of a graph, apply the rules for edges (`undirected`), and join them.
 
-    `edges` is an n × n scipy sparse matrix; its values are the edge weights.
+    Args:
+        name: What the graph is called.
+        x: Features, [num_nodes, num_features], dense or sparse.
+        edges: An n × n scipy sparse matrix; its values are the edge weights.
+        node_ids: What the nodes are called; 0, 1, … by default.
+        labels: A whole number for each node, -1 where unknown.
+        label_names: What the classes are called.
+        splits: Nodes of train, validation and test.
+
+    Returns:
+        The graph, undirected and without self-loops.
+
+    Example:
+        >>> graph = make_graph("mine", np.eye(2), sparse.csr_array([[0, 1], [0, 0]]))
     """
     x = check_features(x)
     adjacency = undirected(edges)

@@ -35,8 +35,18 @@ def load_graph(
 ) -> Graph:
     """Load a public graph by name, fetching it where needed, or a graph from a file or folder.
 
-    `reading` are keys of a recipe's data section (`nodes`, `labels`, `id`, `label`, `drop` …);
-    `encoding` is that of a run, whose columns the features are then given.
+    Args:
+        name_or_path: A known data set, a file of edges, or a folder with edges and nodes.
+        data_folder: Where files of known data sets lie.
+        offline: Refuse to use the network.
+        encoding: That of a run, whose columns the features are then given.
+        reading: Keys of a recipe's data section (`nodes`, `labels`, `id`, `label`, `drop` …).
+
+    Returns:
+        The graph; `notes` says what was made, guessed or left out in reading it.
+
+    Example:
+        >>> graph = load_graph("examples/company", label="team")
     """
     data = _data_section(name_or_path, reading)
     if is_hetero(data.graph):
@@ -54,8 +64,18 @@ def load_hetero(
 ) -> HeteroGraph:
     """Load a public heterogeneous graph by name, or one from a folder or a file of HeteroData.
 
-    `reading` are keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …);
-    `schema` is that of a run, whose types, columns and relations the graph is then given.
+    Args:
+        name_or_path: A known data set, a folder of nodes and edges by type, or a `.pt` file.
+        data_folder: Where files of known data sets lie.
+        offline: Refuse to use the network.
+        schema: That of a run, whose types, columns and relations the graph is then given.
+        reading: Keys of a recipe's data section (`target`, `label`, `drop`, `unknown` …).
+
+    Returns:
+        The graph; `notes` says what was made, guessed or left out in reading it.
+
+    Example:
+        >>> library = load_hetero("examples/library", label="field")
     """
     data = _data_section(name_or_path, reading)
     if not is_hetero(data.graph):

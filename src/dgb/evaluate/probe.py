@@ -69,7 +69,21 @@ class Classifier:
 def linear_probe(
     z: Any, labels: Array, split: Split, recipe: Probe | None = None, seed: int = 0
 ) -> ProbeScores:
-    """Score embeddings: everything is chosen on validation, then the test labels are read once."""
+    """Score embeddings: everything is chosen on validation, then the test labels are read once.
+
+    Args:
+        z: Embeddings, [num_nodes, width], dense or sparse.
+        labels: [num_nodes], -1 where unknown.
+        split: The nodes of train, validation and test.
+        recipe: Which probe, and what it tries; the linear one by default.
+        seed: Of the heads that are drawn by the probes of DGI and HeCo.
+
+    Returns:
+        Accuracy on validation and test, and what was chosen.
+
+    Example:
+        >>> linear_probe(Z, graph.labels, graph.splits[0]).test
+    """
     recipe = recipe or Probe()
     if recipe.kind == "dgi":
         return _dgi_probe(z, labels, split, seed)

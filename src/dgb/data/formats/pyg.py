@@ -50,6 +50,9 @@ def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Gra
         name: what the graph is called.
         structure: the features that are made of the edges where there is no x.
 
+    Returns:
+        The graph.
+
     Example:
         >>> graph = dgb.from_pyg(Planetoid("data", "Cora")[0], name="cora")
     """
@@ -105,6 +108,9 @@ def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") ->
         target: the type to embed; else the only one with y, else the only one with x.
         name: what the graph is called.
 
+    Returns:
+        The graph.
+
     Example:
         >>> graph = dgb.from_hetero_data(data, target="paper")
     """
@@ -143,6 +149,9 @@ def to_hetero_data(graph: HeteroGraph) -> HeteroData:
 
     Args:
         graph: the graph; the HeteroData shares no memory with it.
+
+    Returns:
+        The HeteroData.
 
     Example:
         >>> data = dgb.to_hetero_data(dgb.load_hetero("examples/library", label="field"))

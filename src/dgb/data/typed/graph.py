@@ -72,7 +72,15 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class HeteroGraph:
-    """Nodes of several types with relations between them; build it with `make_hetero_graph`."""
+    """Nodes of several types with relations between them; build it with `make_hetero_graph`.
+
+    Args: nodes by the name of their type, relations between two types each, and the target: the
+    type that is embedded, and that labels and splits are of.
+
+    Example:
+        >>> sorted(load_hetero("examples/library", label="field").nodes)
+        ['author', 'paper', 'venue']
+    """
 
     name: str
     nodes: Mapping[str, NodeType]
