@@ -17,7 +17,7 @@ STAGES = [
     ["evaluate"],
     ["ray"],
     ["run"],
-    ["estimator", "estimator_hetero", "estimator_inputs"],
+    ["estimator", "estimator_inputs"],
     ["baselines"],
     ["measure"],
     ["report"],

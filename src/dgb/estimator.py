@@ -1,9 +1,7 @@
 """DGB with scikit-learn's manners: fit, transform, fit_transform, save, load."""
 
 import copy
-import warnings
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
-from dgb.data.align import refuse_own_scales
-from dgb.data.graph import Graph
 from dgb.data.ids import find_nodes
-from dgb.data.objects import to_graph
-from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
-from dgb.estimator_hetero import RECIPE, embed_hetero_object, fit_hetero, is_hetero_object
-from dgb.estimator_inputs import count_features, id_column, is_table, lone_nodes, refuse_cut
+from dgb.estimator_inputs import (
+    count_features,
+    id_column,
+    is_hetero_object,
+    is_table,
+    read_input,
+    warn_of,
+)
 from dgb.files.atomic import write_text
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import choose_device
 from dgb.run.model_file import load_encoder, save_encoder
+from dgb.run.setup import embedded_ids
 from dgb.run.train import train
 from dgb.train.monitor import METRICS
 
@@ -95,7 +96,17 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.graph = graph
 
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, edges: Any = None) -> "DGB":  # noqa: N803
-        """Train on a graph; labels are never looked at."""
+        """Train on a graph; labels are never looked at.
+
+        Args:
+            X: A graph, features, or node ids, as the class lists them.
+            y: Ignored, as scikit-learn's pipelines hand it on.
+            adjacency: n × n scipy sparse matrix, where X are features.
+            edges: DataFrame with a row per edge, where X are features.
+
+        Returns:
+            This estimator, fitted.
+        """
         self.fit_transform(X, y, adjacency=adjacency, edges=edges)
         return self
 
@@ -107,38 +118,73 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         adjacency: Any = None,
         edges: Any = None,
     ) -> Array:
-        """Train on a graph and return its embeddings, one row per node, in the order given."""
-        if is_hetero_object(X if self.graph is None else self.graph):
-            return fit_hetero(self, X, self._resolved_recipe(RECIPE), adjacency, edges)
-        recipe = self._resolved_recipe()
+        """Train on a graph and return its embeddings.
+
+        Args:
+            X: A graph, features, or node ids, as the class lists them.
+            y: Ignored.
+            adjacency: n × n scipy sparse matrix, where X are features.
+            edges: DataFrame with a row per edge, where X are features.
+
+        Returns:
+            float32 array [num_nodes, width], a row per node in the order given.
+
+        Example:
+            >>> z = DGB(epochs=50).fit_transform(X, adjacency=A)
+        """
+        is_typed = is_hetero_object(X if self.graph is None else self.graph)
+        recipe = self._make_recipe("hetero" if is_typed else "default")
+        given = {"adjacency": adjacency, "edges": edges}
+        rows: Any = slice(None)
         if self.graph is None:
-            graph, rows = self._read(X, adjacency, edges, recipe, is_fit=True), None
+            graph = read_input(self, X, given, recipe, is_fit=True)
         elif adjacency is not None or edges is not None:
             raise DGBError("DGB(graph=...) has the edges already; leave out adjacency= and edges=")
         else:
-            graph = _told(to_graph(self.graph, **asdict(recipe.data)), self.graph)
-            rows = find_nodes(graph.node_ids, id_column(self, X, is_fit=True))
+            graph = read_input(self, self.graph, {}, recipe, is_fit=True)
+            rows = find_nodes(embedded_ids(graph, recipe), id_column(self, X, is_fit=True))
         trained = train(graph, recipe)
-        self.recipe_, self.encoder_ = recipe, trained.encoder
-        self.encoding_, self.node_ids_ = graph.encoding, graph.node_ids
-        self.schema_: Schema | None = None
+        setup = trained.setup
+        warn_of(setup.notes, 4)
+        self.recipe_, self.encoder_ = trained.recipe, trained.encoder
+        self.schema_, self.node_ids_ = setup.schema, setup.node_ids
+        columns = setup.schema.columns if setup.schema else None
+        self.encoding_ = columns.encoding if columns else setup.encoding
+        if columns and self.graph is None:
+            count_features(self, columns.encoding, columns.width or 0)
         z = trained.embeddings()
-        self.embeddings_: Array | None = None if rows is None else z
-        return z if rows is None else np.asarray(z[rows])
+        self.embeddings_: Array | None = None if self.graph is None else z
+        return np.asarray(z[rows])
 
     def transform(self, X: Any, *, adjacency: Any = None, edges: Any = None) -> Array:  # noqa: N803
-        """Embed a graph, this one or another with the same feature columns, without training."""
+        """Embed a graph, this one or another with the same feature columns, without training.
+
+        Args:
+            X: A graph or features; node ids after a fit with `graph=`.
+            adjacency: n × n scipy sparse matrix, where X are features.
+            edges: DataFrame with a row per edge, where X are features.
+
+        Returns:
+            float32 array [num_nodes, width], a row per node in the order given.
+        """
         check_is_fitted(self, "encoder_")
         if self.embeddings_ is not None and adjacency is None and edges is None and is_table(X):
             rows = find_nodes(self.node_ids_, id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
-        if self.schema_ is not None or is_hetero_object(X):
-            return embed_hetero_object(self, X, adjacency, edges)[1]
-        graph = self._read(X, adjacency, edges, self.recipe_, is_fit=False)
+        given = {"adjacency": adjacency, "edges": edges}
+        graph = read_input(self, X, given, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)
 
     def save(self, folder: str | Path) -> None:
-        """Write recipe.toml, model.safetensors and, where columns have names, features.toml."""
+        """Write recipe.toml, model.safetensors and what the columns are called.
+
+        Args:
+            folder: Made if it is not there; one with a run of `dgb train` is refused.
+
+        Example:
+            >>> model.save("papers")
+            >>> z = DGB.load("papers").transform(X, adjacency=A)
+        """
         check_is_fitted(self, "encoder_")
         folder = Path(folder)
         # Metrics as well: a run that is not finished would go on with this recipe.
@@ -159,7 +205,12 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def load(cls, folder: str | Path, *, graph: Any = None) -> "DGB":
         """Return a fitted DGB from a folder that `save` or `dgb train` wrote.
 
-        With `graph`, `transform` takes ids of its nodes, as after a fit with `graph=`.
+        Args:
+            folder: With recipe.toml and model.safetensors.
+            graph: If given, `transform` takes ids of its nodes, as after a fit with `graph=`.
+
+        Returns:
+            A DGB whose `transform` can be called.
         """
         folder = Path(folder)
         recipe = files.read_recipe(folder)
@@ -172,13 +223,10 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         width = schema.columns.width if schema else fitted.encoder_.num_features
         count_features(fitted, fitted.encoding_, width or 0)
         fitted.embeddings_ = None
-        if graph is not None and (schema or is_hetero_object(graph)):
-            fitted.node_ids_, fitted.embeddings_ = embed_hetero_object(fitted, graph)
-        elif graph is not None:
-            whole = fitted._read(graph, None, None, recipe, is_fit=False)
-            fitted.node_ids_ = whole.node_ids
-            fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
         if graph is not None:
+            whole = read_input(fitted, graph, {}, recipe, is_fit=False)
+            fitted.node_ids_ = embedded_ids(whole, recipe)
+            fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
             count_features(fitted, None, 1)
         return fitted
 
@@ -205,7 +253,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         appended = self.encoder_.num_features if self.recipe_.embed.features else 0
         return int(self.encoder_.width + appended)
 
-    def _resolved_recipe(self, usual: str = "default") -> Recipe:
+    def _make_recipe(self, usual: str = "default") -> Recipe:
         if isinstance(self.overrides, str):  # whose letters would be read one by one
             raise DGBError(f"overrides must be a list of texts, such as [{self.overrides!r}]")
         chosen = usual if self.recipe == "default" else self.recipe
@@ -217,32 +265,3 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             if value is not None:
                 values[section][key] = value.item() if isinstance(value, np.generic) else value
         return recipe_from(values)
-
-    def _read(
-        self,
-        X: Any,  # noqa: N803
-        adjacency: Any,
-        edges: Any,
-        recipe: Recipe,
-        *,
-        is_fit: bool,
-    ) -> Graph:
-        if adjacency is None and edges is None and is_table(X):
-            return lone_nodes(self, X, is_fit=is_fit)
-        refuse_cut(adjacency)
-        encoding = None if is_fit else self.encoding_
-        reading = asdict(recipe.data)
-        graph = to_graph(X, adjacency=adjacency, edges=edges, encoding=encoding, **reading)
-        if is_fit:
-            count_features(self, graph.encoding, graph.num_features)
-        else:
-            refuse_own_scales(graph, encoding)
-        return _told(graph, X)
-
-
-def _told(graph: Graph, made_of: Any) -> Graph:
-    """Warn of what was made or guessed while reading; who brings a Graph was told before."""
-    known = made_of.notes if isinstance(made_of, Graph) else ()
-    for note in graph.notes[len(known) :]:
-        warnings.warn(note, UserWarning, stacklevel=5)
-    return graph

@@ -1,15 +1,92 @@
-"""What the estimator is given as X, checked and remembered the way scikit-learn does."""
+"""What the estimator is given as X, read as a graph and checked the way scikit-learn does."""
 
 import warnings
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array
+from dgb.data.align import refuse_own_scales
 from dgb.data.encoding import Encoding
+from dgb.data.formats.pyg import from_hetero_data
 from dgb.data.graph import Graph
+from dgb.data.objects import to_graph
+from dgb.data.typed.align import align_hetero
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.typed.schema import Schema
+from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
+from dgb.recipe import Recipe
+
+
+def is_hetero_object(X: Any) -> bool:  # noqa: N803
+    """Tell whether X is a graph of several node types: dgb's own, or torch_geometric's."""
+    return isinstance(X, HeteroGraph) or (hasattr(X, "edge_types") and hasattr(X, "node_types"))
+
+
+def read_input(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    edges: dict[str, Any],  # adjacency and edges, as the user gave them
+    recipe: Recipe,
+    *,
+    is_fit: bool,
+) -> AnyGraph:
+    """Return the graph of an object, and warn of what was made or guessed in reading it.
+
+    To embed, its types and columns come in the order of what the estimator was fitted on.
+    """
+    has_edges = any(given is not None for given in edges.values())
+    schema = None if is_fit else estimator.schema_
+    graph: AnyGraph
+    if schema is not None or is_hetero_object(X):
+        _check_typed(X, schema, has_edges=has_edges, is_fit=is_fit)
+        graph = _read_typed(X, schema.target if schema else recipe.data.target, schema)
+    elif is_table(X) and not has_edges and not (is_fit and estimator.graph is not None):
+        return lone_nodes(estimator, X, is_fit=is_fit)
+    else:
+        refuse_cut(edges.get("adjacency"))
+        encoding = None if is_fit else estimator.encoding_
+        graph = to_graph(X, **edges, encoding=encoding, **asdict(recipe.data))
+        if not is_fit:
+            refuse_own_scales(graph, encoding)
+        elif estimator.graph is None:
+            count_features(estimator, graph.encoding, graph.num_features)
+    known = X.notes if isinstance(X, Graph | HeteroGraph) else ()  # who brings one knows these
+    warn_of(graph.notes[len(known) :], 5)
+    return graph
+
+
+def warn_of(notes: Iterable[str], level: int) -> None:
+    """Warn the user, who is this many calls away."""
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=level)
+
+
+def _check_typed(X: Any, schema: Schema | None, *, has_edges: bool, is_fit: bool) -> None:  # noqa: N803
+    if has_edges:
+        raise DGBError(
+            "a graph of several node types has its edges already; leave out adjacency= and edges="
+        )
+    if not is_fit and schema is None:
+        raise DGBError(
+            f"a {type(X).__name__} has several types of nodes, but the model was trained on a "
+            "graph of one; fit it on such a graph"
+        )
+    if schema is not None and not is_hetero_object(X):
+        raise DGBError(
+            f"the model was trained on nodes of the types {', '.join(schema.types)}; give a "
+            f"HeteroData or HeteroGraph that has them, not a {type(X).__name__}"
+        )
+
+
+def _read_typed(data: Any, target: str, schema: Schema | None) -> HeteroGraph:
+    is_own = isinstance(data, HeteroGraph)
+    graph = with_target(data, target) if is_own else from_hetero_data(data, target)
+    return graph if schema is None else align_hetero(graph, schema)
 
 
 def is_table(X: Any) -> bool:  # noqa: N803
