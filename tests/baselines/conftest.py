@@ -47,4 +47,4 @@ def accuracy_of(key: str, graph: Graph, seed: int = 0, **changed: Any) -> float:
     method = METHODS[key]
     settings = replace(method.file.Settings(**method.fixed), **changed)
     result = run_method(key, graph, settings, seed)
-    return float(score_result(method, result, graph, seed, Probe())["test_accuracy"])
+    return score_result(method, result, graph, seed, Probe()).test

@@ -41,6 +41,7 @@ def rows(pairs: Array) -> set[tuple[int, int]]:
 
 
 def test_removed_edges_are_gone_in_both_directions(graph: Graph, split: LinkSplit) -> None:
+    assert isinstance(split.train_graph, Graph)
     left = split.train_graph.adjacency.toarray()
     whole = graph.adjacency.toarray()
     for part in (split.validation.edges, split.test.edges):
@@ -117,10 +118,12 @@ def test_features_made_of_edges_are_made_anew(graph: Graph, kind: str) -> None:
     x = structural_features(graph.adjacency, graph.node_ids, kind)
     made = replace(graph, x=x, encoding=Encoding(structure=kind))
     left = split_edges(made, 0).train_graph
+    assert isinstance(left, Graph)
     expected = structural_features(left.adjacency, graph.node_ids, kind)
     np.testing.assert_array_equal(left.x, expected)
     assert not np.array_equal(left.x, x)
-    assert split_edges(graph, 0).train_graph.x is graph.x  # features of its own stay
+    own = split_edges(graph, 0).train_graph
+    assert isinstance(own, Graph) and own.x is graph.x  # features of its own stay
 
 
 def test_test_pairs_do_not_change_what_is_chosen(graph: Graph, split: LinkSplit) -> None:

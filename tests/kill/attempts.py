@@ -17,7 +17,7 @@ import torch
 from dgb.cli import main
 
 # What a command imports late, and every process that is forked from this one need not.
-for name in ("dgb.run.train", "dgb.report.page", "dgb.reproduce.make"):
+for name in ("dgb.run.train", "dgb.report.page", "dgb.reproduce.results", "dgb.reproduce.render"):
     importlib.import_module(name)
 for name in ("openTSNE", "pyarrow.parquet", "sklearn.cluster", "sklearn.manifold"):
     importlib.import_module(name)

@@ -1,6 +1,7 @@
 """Systems beside each other: the same splits for all, kept lines, reasons, and one table."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dgb.baselines.choices import settings_hash, settings_of
-from dgb.baselines.methods import METHODS
+from dgb.baselines.methods import METHODS, settings_hash, settings_of
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
+from dgb.evaluate.probe import linear_probe
 from dgb.files.jsonl import read_lines
 from dgb.measure import compare as runner
+from dgb.measure.compare import Repeats, leave_out, make_jobs
+from dgb.measure.comparison import as_text, make_table, read_table, write
+from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
-from dgb.measure.table import as_text, make_table, read_table, write
-from dgb.measure.tasks import Repeats, Task, leave_out, make_tasks
 from dgb.recipe import Recipe
+from dgb.views.operators import row_normalise
 
 SMALL = ["--set", "encoder.width=8", "--set", "train.epochs=2", "--set", "gcn.epochs=3"]
 
@@ -37,16 +41,24 @@ def run(graph_file: str, out: Path, *more: str) -> list[dict[str, Any]]:
 
 
 def test_a_comparison_is_one_table_in_three_places(
-    graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    blocks: Graph, graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     lines = run(graph_file, out)
     counts = {key: [m["method"] for m in lines].count(key) for key in ("dgb", "gcn", "raw", "lp")}
     assert counts == {"dgb": 2, "gcn": 2, "raw": 1, "lp": 1}  # the last two are always the same
-    assert all(0 <= m["test_accuracy"] <= 1 and m["seconds"] >= 0 for m in lines)
+    scores = {m["method"]: (m["val_accuracy"], m["test_accuracy"]) for m in lines}
+    assert blocks.labels is not None
+    probe = linear_probe(row_normalise(blocks.x), blocks.labels, blocks.splits[0])
+    assert scores["raw"] == (probe.validation, probe.test)
+    assert scores["lp"] > scores["dgb"] > scores["raw"]  # the classes are in the edges alone
+    assert all(m["seconds"] >= 0 and m["peak_mb"] > 0 for m in lines)
     printed = capsys.readouterr().out
     for text in (printed, (out / "compare.md").read_text("utf-8")):
         assert "raw features" in text and "peak MB" in text
+        assert re.search(
+            rf"raw features .*{100 * probe.test:.1f} .*{100 * probe.validation:.1f}", text
+        )
         assert re.search(r"DGB .*\d ± \d", text) and "sgc" not in text
     page = (out / "report.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "raw features" in page and "://" not in page
@@ -138,14 +150,15 @@ def test_features_a_graph_lacks_are_said(blocks: Graph) -> None:
 
 def test_an_embedding_serves_all_its_splits_and_a_classifier_one(blocks: Graph) -> None:
     free = replace(blocks, splits=())
-    tasks = make_tasks(free, {"dgi": None, "gcn": None}, Recipe(), Repeats(2, 3))
-    own = [(t.seed, t.splits) for t in tasks if t.method == "dgi"]
-    assert own == [(0, (0, 1, 2)), (1, (3, 4, 5))]
-    trained = [(t.seed, t.splits) for t in tasks if t.method == "gcn"]
-    assert trained == [(split, (split,)) for split in range(6)]
+    jobs = make_jobs(free, {"dgi": None, "gcn": None}, Recipe(), Repeats(2, 3))
+    own = [(job.seed, job.split) for job in jobs if job.method == "dgi"]
+    assert own == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
+    assert len({job.training for job in jobs if job.method == "dgi"}) == 2
+    trained = [(job.seed, job.split) for job in jobs if job.method == "gcn"]
+    assert trained == [(split, split) for split in range(6)]
     repeats = Repeats(2, 3).of(blocks)
-    fixed = make_tasks(blocks, {"dgi": None, "raw": None}, Recipe(), repeats)
-    assert [len(task.splits) for task in fixed] == [1, 1, 1]  # the graph has one split of its own
+    fixed = make_jobs(blocks, {"dgi": None, "raw": None}, Recipe(), repeats)
+    assert [job.method for job in fixed] == ["dgi", "raw", "dgi"]  # it has one split of its own
 
 
 def test_every_split_of_a_training_is_a_line(blocks: Graph, tmp_path: Path) -> None:
@@ -193,11 +206,11 @@ def test_two_at_once_give_the_same(graph_file: str, tmp_path: Path) -> None:
 
 def test_the_same_result_is_scored_on_each_split_once(blocks: Graph) -> None:
     many = replace(blocks, splits=blocks.splits * 4)
-    tasks = make_tasks(many, {"raw": None, "dgi": None}, Recipe(), Repeats(3, 2))
-    assert [t.splits for t in tasks if t.method == "raw"] == [(0, 1), (2, 3)]
-    assert len([t for t in tasks if t.method == "dgi"]) == 3
+    jobs = make_jobs(many, {"raw": None, "dgi": None}, Recipe(), Repeats(3, 2))
+    assert [job.split for job in jobs if job.method == "raw"] == [0, 1, 2, 3]
+    assert len({job.training for job in jobs if job.method == "dgi"}) == 3
     bare = replace(blocks, labels=None, splits=())
-    assert len(make_tasks(bare, {"raw": None}, Recipe(), Repeats(3).of(bare))) == 1
+    assert len(make_jobs(bare, {"raw": None}, Recipe(), Repeats(3).of(bare))) == 1
 
 
 def test_one_failure_stops_no_other_method(graph_file: str, tmp_path: Path) -> None:
@@ -226,10 +239,10 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
 def test_a_failure_told_in_many_lines_is_one_remark(
     graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(task: Task, place: Place) -> list[runner.Line]:
-        if task.method == "gcn":
+    def failing(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
+        if jobs[0].method == "gcn":
             raise RuntimeError("no memory\n- for a matrix\n\n| of this size |")
-        return measure(task, place)
+        return measure(jobs, graph, place)
 
     measure = runner.measure
     monkeypatch.setattr(runner, "measure", failing)

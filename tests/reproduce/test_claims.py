@@ -3,7 +3,7 @@
 import pytest
 
 from dgb.errors import DGBError
-from dgb.measure.measurement import Measurement
+from dgb.measure.job import Job
 from dgb.recipe import Recipe
 from dgb.reproduce.claims import CLAIMS, Cells, Values, cells_of, check_claims, verdict
 from dgb.reproduce.published import published, rows
@@ -45,7 +45,7 @@ def _published(dataset: str) -> Cells:
 def test_lines_become_cells() -> None:
     pairs = []
     for dataset, accuracy in (("cora", 0.8), ("cora", 0.9), ("pubmed", 0.7)):
-        job = Measurement("table4", "dgb", dataset, "dgb", Recipe())
+        job = Job("table4", "dgb", dataset, "dgb", Recipe())
         pairs.append((job, {"test_accuracy": accuracy, "val_accuracy": 0.5}))
     cells = cells_of(pairs)
     assert cells["cora"]["table4", "dgb"].test == [80.0, 90.0]

@@ -6,8 +6,15 @@ import pytest
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.reproduce.architecture import draw_architecture
-from dgb.reproduce.figures import Panel, Silhouette, draw_panels, silhouette, tsne
+from dgb.reproduce.figures import (
+    PALETTE,
+    UNLABELLED,
+    Panel,
+    Silhouette,
+    draw_panels,
+    silhouette,
+    tsne,
+)
 
 
 def clouds(spread: float) -> tuple[Array, Array]:
@@ -56,12 +63,21 @@ def test_panels_are_written_twice_the_same(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_the_architecture_is_written_twice_the_same(tmp_path: Path) -> None:
-    first = draw_architecture(tmp_path / "figure1")
-    contents = [path.read_bytes() for path in first]
-    assert contents[0].startswith(b"\x89PNG")
-    assert b"<svg" in contents[1]
-    assert contents == [path.read_bytes() for path in draw_architecture(tmp_path / "figure1")]
+def test_every_node_is_drawn_in_the_colour_of_its_class(tmp_path: Path) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.image import imread
+
+    drawn, _ = draw_panels([panel("DGB")], tmp_path / "figure2")
+    pixels = (imread(drawn)[..., :3] * 255).round().astype(int).reshape(-1, 3)
+    counts = {
+        colour: int((np.abs(pixels - np.array(to_rgb(colour)) * 255).max(axis=1) <= 2).sum())
+        for colour in (*PALETTE[:4], UNLABELLED)
+    }
+    one, two, three, fourth, unlabelled = counts.values()
+    assert min(one, two, three) > 500  # twenty discs each, and one in the legend
+    assert fourth == 0 and 10 < unlabelled < one / 5  # a single node has no label
+    whole = (tmp_path / "figure2.svg").read_text("utf-8")
+    assert "<svg" in whole and whole.count("<image") == 1
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
@@ -80,4 +96,4 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
 def test_a_missing_matplotlib_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(DGBError, match="plot"):
-        draw_architecture(tmp_path / "figure1")
+        draw_panels([panel("DGB")], tmp_path / "figure2")

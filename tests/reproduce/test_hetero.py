@@ -1,6 +1,6 @@
 """The heterogeneous table: lines that are kept, reads that are logged, and published figures."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dgb.baselines import own
 from dgb.cli import main
 from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import HeteroGraph
@@ -16,19 +17,19 @@ from dgb.errors import DGBError
 from dgb.evaluate import heads as f1
 from dgb.evaluate import heads as linear_heads
 from dgb.evaluate import heco as heco_probe
-from dgb.files.jsonl import read_lines
-from dgb.measure import runner
-from dgb.measure.measure import TEST_READS
-from dgb.measure.measurement import Measurement
+from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.measure import measure as measuring
+from dgb.measure.job import Job
+from dgb.measure.measure import TEST_READS, measure
 from dgb.measure.place import Place
 from dgb.recipe import Recipe
-from dgb.reproduce import typed as hetero
+from dgb.reproduce import results
 from dgb.reproduce import typed_plan as hetero_plan
-from dgb.reproduce import typed_plan as hetero_sets
+from dgb.reproduce.make import Asked, make
 from dgb.reproduce.published import published_rows
-from dgb.reproduce.typed import make_hetero, measure_hetero
+from dgb.reproduce.render import write_hetero_table
+from dgb.reproduce.results import verdict_line, verify
 from dgb.reproduce.typed_plan import NAMED, ROWS, hetero_cells, load_set, plan_hetero, sets_at_hand
-from dgb.reproduce.typed_table import write_hetero_table
 from dgb.run.train import train
 from tests.hetero import make_library
 
@@ -66,8 +67,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setattr(heco_probe, "STEPS", 5)
     for file in (heco_probe, linear_heads, f1):
         monkeypatch.setattr(file, "HEADS", 4)
-    monkeypatch.setattr(hetero, "set_threads", lambda _: None)
-    monkeypatch.setattr(runner, "uncommitted", lambda *_: [])
+    monkeypatch.setattr(measuring, "set_threads", lambda _: None)
+    monkeypatch.setattr(results, "uncommitted", lambda *_: [])
     monkeypatch.setenv("DGB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DGB_DATA", raising=False)
     write_acm(tmp_path / "data" / "hetero" / "acm")
@@ -83,8 +84,12 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         calls.append(recipe.hetero.encoder)
         return train(graph, recipe)
 
-    monkeypatch.setattr(hetero, "train", counting)
+    monkeypatch.setattr(own, "train", counting)
     return calls
+
+
+def make_hetero(place: Place, *asked: Any) -> str:
+    return make("hetero", place, Asked(*asked))
 
 
 def lines_of(place: Place) -> list[dict[str, Any]]:
@@ -127,7 +132,7 @@ def test_test_labels_are_logged_before_they_are_read(
     def failing(*_: Any) -> None:
         raise RuntimeError("stopped while scoring")
 
-    monkeypatch.setattr(hetero, "score_embeddings", failing)
+    monkeypatch.setattr(measuring, "score_embeddings", failing)
     with pytest.raises(DGBError, match="dgb on acm: stopped while scoring"):
         make_hetero(place, ("acm",), 1, ("dgb",))
     (read,) = read_lines(place.results / TEST_READS)
@@ -147,22 +152,21 @@ def test_no_test_label_is_read_for_an_uncommitted_recipe(
         asked.extend(names)
         return ["recipes"]
 
-    monkeypatch.setattr(runner, "uncommitted", uncommitted)
+    monkeypatch.setattr(results, "uncommitted", uncommitted)
     with pytest.raises(DGBError, match="commit first"):
         make_hetero(place, ("acm",), 1)
-    assert not place.results.exists() and "reproduce/hetero_plan.py" in asked
+    assert not place.results.exists() and "reproduce/typed_plan.py" in asked
 
 
-def test_test_labels_change_no_choice(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_labels_change_no_choice(place: Place) -> None:
     place.results.mkdir()
     (job, *_) = hetero_cells("acm")
     graph = load_set("acm", place)
-    (line,) = measure_hetero([job], place)
+    (line,) = measure([job], graph, place)
     labels = np.array(graph.labels)
     test = graph.splits[0].test
     labels[test] = np.roll(labels[test], 1)
-    monkeypatch.setattr(hetero, "load_set", lambda *_: replace(graph, labels=labels))
-    (other,) = measure_hetero([job], place)
+    (other,) = measure([job], replace(graph, labels=labels), place)
     for name, split in line["splits"].items():
         for key in ("validation", "validation_macro_f1", "learning_rate"):
             assert other["splits"][name][key] == split[key]
@@ -200,13 +204,15 @@ def test_features_are_scored_once_a_split(splits: int, count: int) -> None:
 
 def test_what_training_takes_makes_no_features_line_old(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {cell.method: cell.hash for cell in hetero_cells("acm")}
-    slower: Callable[..., Recipe] = lambda name, sets=(): load_recipe(  # noqa: E731
-        name, ["train.learning_rate=0.1", *sets]
-    )
+
+    def slower(name: str, sets: Iterable[str] = ()) -> Recipe:
+        other = [] if name == "paper" else ["train.learning_rate=0.1"]  # of these recipes alone
+        return load_recipe(name, [*other, *sets])
+
     monkeypatch.setattr(hetero_plan, "load_recipe", slower)
     after = {cell.method: cell.hash for cell in hetero_cells("acm")}
     assert [row for row in ROWS if before[row] == after[row]] == ["raw"]
-    assert set(NAMED) == set(hetero_sets.DATASETS) - {"imdb"}
+    assert set(NAMED) == set(hetero_plan.DATASETS) - {"imdb"}
 
 
 def test_published_figures_stand_beside_ours(place: Place) -> None:
@@ -230,7 +236,7 @@ def test_every_published_row_tells_its_source_and_three_splits() -> None:
             assert all(list(by_split) == ["20", "40", "60"] for by_split in figures.values())
 
 
-def make_pairs(*macro: float) -> list[tuple[Measurement, dict[str, Any]]]:
+def make_pairs(*macro: float) -> list[tuple[Job, dict[str, Any]]]:
     """Return trainings whose heads are further apart than they are."""
     job = next(cell for cell in hetero_cells("acm") if cell.method == "dgb")
     told = {"micro_f1": 0.5, "auc": 0.75, "std_over_heads": {"macro_f1": 0.2}}
@@ -285,14 +291,14 @@ def test_by_default_all_that_is_there_is_measured_and_the_rest_named(
     told = capsys.readouterr().err
     assert "not there: dblp, aminer, freebase, imdb; `dgb data fetch imdb` gets it" in told
     with pytest.raises(DGBError, match="no heterogeneous data set is there"):
-        sets_at_hand(replace(place, data_folder=None))
+        make_hetero(replace(place, data_folder=None))
 
 
 def test_graphs_without_labels_are_refused_before_training(
     place: Place, trained: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare = replace(make_library(), labels=None, splits=(), split_names=())
-    monkeypatch.setattr(hetero, "load_set", lambda *_: bare)
+    monkeypatch.setattr(hetero_plan, "load_set", lambda *_: bare)
     with pytest.raises(DGBError, match="nothing to measure library by: library has no labels"):
         make_hetero(place, ("library",), 1)
     assert trained == []
@@ -308,3 +314,22 @@ def test_the_command_line_measures_some_rows(
     assert [line["method"] for line in lines_of(place)] == ["raw"]
     assert main(["reproduce", "hetero", "--datasets", "dblp", *folders]) == 2
     assert "no heterogeneous data set dblp" in capsys.readouterr().err
+
+
+def test_verify_measures_lines_of_this_table_again(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_hetero(place, ("acm",), 1, ("dgb", "union", "raw"))
+    verdicts = verify(place, 9)
+    assert [verdict["same"] for verdict in verdicts] == [True] * 3
+    assert {verdict["method"] for verdict in verdicts} == {"dgb", "union", "raw"}
+    lines = lines_of(place)
+    lines[0]["splits"]["40"]["macro_f1"] += 0.01
+    rewrite_lines(place.results / "hetero.jsonl", lines)
+    words = [verdict_line(verdict)[:5] for verdict in verify(place, 9)]
+    assert sorted(words) == ["OTHER", "same ", "same "]
+    write_acm(tmp_path / "other" / "acm", seed=1)
+    for folder in (None, str(tmp_path / "other")):  # not at hand, or another graph of that name
+        with pytest.raises(DGBError, match="no line of a recipe of today"):
+            verify(replace(place, data_folder=folder), 9)
+    assert "not there: acm" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 from dgb.data.graph import Graph
 from dgb.files.jsonl import read_lines
-from dgb.measure import measure as measuring
+from dgb.measure import job as jobs_of
 from dgb.measure.place import Place
 from dgb.reproduce import plan as planning
 from dgb.reproduce import rates as rating
@@ -38,7 +38,7 @@ def test_the_best_of_grid_and_neighbours_is_chosen() -> None:
 def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Place:
     fast = ("encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=1")
     monkeypatch.setitem(planning.CHEAPER, "cora", fast)
-    monkeypatch.setattr(measuring, "_load", lambda *_: replace(blocks, name="cora"))
+    monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
     monkeypatch.setattr(rating, "rows", lambda _: [Row(PAIR, "", "", {})])
     return Place(tmp_path / "results", threads=1)
 
@@ -61,7 +61,7 @@ def test_test_labels_change_nothing_that_is_written(
     labels = np.array(blocks.labels)
     test = blocks.splits[0].test
     labels[test] = np.roll(labels[test], 3)
-    monkeypatch.setattr(measuring, "_load", lambda *_: replace(blocks, name="cora", labels=labels))
+    monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora", labels=labels))
     other = replace(place, results=place.results.parent / "other")
     find_rates(("cora",), other)
     for name in ("rates.toml", "rates.jsonl"):

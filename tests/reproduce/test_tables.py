@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dgb.cookbook import load_recipe
-from dgb.measure.measurement import Measurement
+from dgb.measure.job import Job
 from dgb.reproduce.published import Cell
 from dgb.reproduce.render import write_table
 from dgb.reproduce.summary import Measured, summarise
@@ -36,7 +36,7 @@ def test_no_figure_no_verdict() -> None:
 
 def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
     recipe = load_recipe("cora")
-    jobs = [Measurement("table2", m, "cora", "dgb", recipe) for m in ("dgb", "dgb", "dgb-plus")]
+    jobs = [Job("table2", m, "cora", "dgb", recipe) for m in ("dgb", "dgb", "dgb-plus")]
     lines: list[dict[str, Any]] = [
         {"test_accuracy": a, "val_accuracy": a} for a in (0.83, 0.84, 0.85)
     ]
@@ -71,6 +71,6 @@ def test_short_is_two_deviations_or_a_point_and_a_half(
 
 
 def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:
-    job = Measurement("plus", "without embed.smooth", "cora", "dgb", load_recipe("cora"))
+    job = Job("plus", "without embed.smooth", "cora", "dgb", load_recipe("cora"))
     rows = summarise("plus", [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})])
     assert "| without embed.smooth | 50.0 (1) |" in write_table("plus", rows, tmp_path)

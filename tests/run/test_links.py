@@ -13,9 +13,14 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
-from dgb.measure import links
-from dgb.measure.links import LINKS, evaluate_links, links_table
-from dgb.measure.repeat import CLUSTER_COLUMNS, scores_table
+from dgb.measure import repeat
+from dgb.measure.repeat import (
+    CLUSTER_COLUMNS,
+    LINKS,
+    evaluate_links,
+    links_table,
+    scores_table,
+)
 from dgb.recipe import Recipe
 from dgb.run.train import train
 
@@ -41,7 +46,7 @@ def test_every_training_has_its_own_split_and_is_kept(
         seen.append(graph)
         return train(graph, recipe)
 
-    monkeypatch.setattr(links, "train", watching)
+    monkeypatch.setattr(repeat, "train", watching)
     first = evaluate_links(bare, recipe, 1, tmp_path)
     lines = evaluate_links(bare, recipe, 2, tmp_path)
     assert lines[0] == first[0] and [line["seed"] for line in lines] == [0, 1]
@@ -64,8 +69,8 @@ def test_the_encoder_never_sees_features_made_of_removed_edges(
         assert not np.array_equal(graph.x, x)
         return train(graph, recipe)
 
-    monkeypatch.setattr(links, "train", checking)
-    assert 0 <= links.train_on_split(made, recipe)["raw"]["test_auc"] <= 1
+    monkeypatch.setattr(repeat, "train", checking)
+    assert 0 <= repeat.train_on_split(made, recipe)["raw"]["test_auc"] <= 1
 
 
 def test_what_cannot_be_split_is_told_before_training(

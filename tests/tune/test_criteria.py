@@ -9,7 +9,7 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.tune.criteria import CRITERIA, SAMPLE, label_free_scores
-from dgb.tune.found import chosen_by, rank_agreement
+from dgb.tune.found import rank_agreement
 from tests.conftest import make_blocks
 
 OF_THE_ROWS = ["effective_rank", "stable_rank", "spectrum_decay", "spread", "uniformity"]
@@ -111,9 +111,3 @@ def test_agreement_is_spearman_s_over_finished_trials() -> None:
     opposite = rank_agreement([line(0.5, 2), line(0.6, 1)])
     assert opposite["effective_rank"][0] == pytest.approx(-1)
     assert rank_agreement([])["spread"] == (0, 0)
-
-
-def test_what_a_criterion_would_choose_is_a_finished_trial() -> None:
-    chosen = chosen_by([line(0.5, 30), line(0.9, 20), line(0.95, 90, "pruned")])
-    assert (chosen["validation"], chosen["effective_rank"]) == (0.9, 0.5)
-    assert chosen_by([]) == {}

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import features, seeded
-from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.inputs import FeatureLinear, features, seeded
 from dgb.baselines.supervise import fit_classifier, read_labels
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device

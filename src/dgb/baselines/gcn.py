@@ -16,8 +16,7 @@ from torch.nn.functional import dropout, relu
 from torch_geometric.nn import GCNConv
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import adj, features, seeded
-from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.inputs import FeatureLinear, adj, features, seeded
 from dgb.baselines.supervise import fit_classifier, read_labels
 from dgb.data.graph import Graph
 from dgb.settings import setting

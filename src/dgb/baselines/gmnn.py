@@ -28,8 +28,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import seeded
-from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.inputs import FeatureLinear, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
 from dgb.errors import DGBError

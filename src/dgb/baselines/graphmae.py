@@ -23,8 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import adj, features, seeded
-from dgb.baselines.layers import global_generator
+from dgb.baselines.inputs import adj, features, global_generator, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import PReLU, glorot

@@ -1,17 +1,18 @@
-"""What the methods start from: features and operators as tensors, and random numbers by seed."""
+"""What the methods start from: features, operators, the first linear map, and random numbers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
-from dgb.views.augment import Features
+from dgb.views.augment import Features, node_feature_dropout
 from dgb.views.inputs import to_features
 from dgb.views.operators import make_adj, row_normalise
+from dgb.views.product import times
 from dgb.views.sparse import SparseMatrix
 
 DENSE = 0.05  # share of non-zeros above which that is so, measured on CPU
@@ -60,3 +61,28 @@ def seeded(seed: int) -> Iterator[np.random.Generator]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield np.random.default_rng(seed)
+
+
+class FeatureLinear(nn.Module):
+    """X̃ W + b, where X̃ is X after dropout; a dropped zero is a zero, so zeros cost nothing."""
+
+    def __init__(self, num_in: int, num_out: int, drop_rate: float, *, bias: bool = False) -> None:
+        """Draw a Glorot weight."""
+        super().__init__()
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(num_in, num_out)))
+        self.bias = nn.Parameter(torch.zeros(num_out)) if bias else None
+        self.drop_rate = drop_rate
+
+    def forward(self, x: Features) -> Tensor:
+        """Return a row per node, with new dropout in training."""
+        if self.training:
+            x = node_feature_dropout(x, self.drop_rate, global_generator(self.weight.device))
+        out = times(x, self.weight)
+        return out if self.bias is None else out + self.bias
+
+
+def global_generator(device: torch.device) -> torch.Generator:
+    """Return the generator that torch draws from on this device, which `seeded` seeds."""
+    if device.type == "cuda":
+        return torch.cuda.default_generators[device.index or 0]
+    return torch.default_generator

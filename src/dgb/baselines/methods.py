@@ -1,18 +1,30 @@
-"""The systems by name: what each needs, and the one function that each file offers.
+"""The systems by name: what each needs, its settings, and the one function that it offers.
 
-A file has a frozen dataclass `Settings` and one function of (graph, settings, seed):
-`represent` returns a row per node, made without labels; `classify` returns a class per node.
+A file has a frozen dataclass `Settings` and a function of (graph, settings, seed): `classify`
+returns a class per node; any other, most often `represent`, a row per node, made without labels.
+This module imports no file of a system: the command line takes the names from here.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from functools import cache
+from importlib import import_module, resources
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from dgb.arrays import Array
-    from dgb.data.graph import Graph
+from dgb.cookbook import load_recipe, recipe_hash, split_override
+from dgb.errors import DGBError
+from dgb.recipe import Probe, Recipe
+from dgb.settings import hashed_values, make_section, plain_values
+
+LABELS = ("labels",)
+BOTH = ("features", "labels")
+EVERY = ("one", "several")
+# The probe of results whose hash names none; written out, so that it stays when a default changes.
+USUAL_PROBE = Probe("linear", (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5), "auto")
 
 
 @dataclass(frozen=True)
@@ -21,15 +33,21 @@ class Method:
 
     title: str
     module: str
-    task: str = "represent"
+    function: str = "represent"
     needs: tuple[str, ...] = ("features",)
     fixed: Mapping[str, Any] = field(default_factory=dict)  # settings that make it this one
     is_random: bool = True  # False: all seeds give the same on one split
+    graphs: tuple[str, ...] = ("one",)  # of one node type or of several
 
     @property
-    def run(self) -> "Callable[[Graph, Any, int], Array]":
+    def classifies(self) -> bool:
+        """Whether it learns from labels and returns classes."""
+        return self.function == "classify"
+
+    @property
+    def run(self) -> Callable[[Any, Any, int], Any]:
         """The function from (graph, settings, seed) to representations or to classes."""
-        run: Callable[[Graph, Any, int], Array] = getattr(self.file, self.task)
+        run: Callable[[Any, Any, int], Any] = getattr(self.file, self.function)
         return run
 
     @property
@@ -38,9 +56,6 @@ class Method:
         return import_module(f"dgb.baselines.{self.module}")
 
 
-LABELS = ("labels",)
-BOTH = ("features", "labels")
-
 METHODS: dict[str, Method] = {
     "lp": Method("LP", "lp", "classify", LABELS, is_random=False),
     "planetoid": Method("Planetoid", "planetoid", "classify", BOTH),
@@ -48,7 +63,7 @@ METHODS: dict[str, Method] = {
     "gcn": Method("GCN", "gcn", "classify", BOTH),
     "gat": Method("GAT", "gat", "classify", BOTH),
     "gwnn": Method("GWNN", "gwnn", "classify", BOTH),
-    "raw": Method("raw features", "raw", is_random=False),
+    "raw": Method("raw features", "own", "raw", is_random=False, graphs=EVERY),
     "deepwalk": Method("DeepWalk + features", "deepwalk", fixed={"features": True}),
     "deepwalk-alone": Method("DeepWalk", "deepwalk", needs=(), fixed={"features": False}),
     "ep-b": Method("EP-B", "ep_b"),
@@ -63,15 +78,52 @@ METHODS: dict[str, Method] = {
     "cca-ssg": Method("CCA-SSG", "cca_ssg"),
     "graphmae": Method("GraphMAE", "graphmae"),
     "sgc": Method("SGC, linear head", "sgc", is_random=False),
-    "random": Method("untrained GCN", "untrained"),
-    "dgb": Method("DGB", "dgb"),
+    "random": Method("untrained GCN", "own", "untrained", graphs=EVERY),
+    "dgb": Method("DGB", "own", graphs=EVERY),
+    "union": Method(
+        "DGB on the union of meta-paths",
+        "own",
+        needs=(),
+        fixed={"hetero.encoder": "union"},
+        graphs=("several",),
+    ),
 }
 
 
-def lacks(method: Method, graph: "Graph") -> str | None:
-    """Return why a method cannot run on this graph, None where it can."""
-    if "labels" in method.needs and graph.labels is None:
-        return "it learns from labels, and the graph has none to learn from"
-    if "features" in method.needs and graph.num_features == 0:
-        return "it learns from features, and the graph has none"
-    return None
+def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] = ()) -> Any:
+    """Return a method's settings: defaults, then those of the graph, then what the user sets.
+
+    Overrides are such as gat.dropout=0.5. DGB, the untrained encoder and the raw features take the
+    recipe.
+    """
+    method = METHODS[key]
+    own = {name: value for section, name, value in map(split_override, overrides) if section == key}
+    if method.file.Settings is Recipe:
+        if own:
+            raise DGBError(f"{key} takes a recipe: use --set section.key=… without {key}")
+        fixed = [f"{name}={value}" for name, value in method.fixed.items()]
+        return load_recipe(recipe, fixed) if fixed else recipe
+    for name in own:
+        if name in method.fixed:
+            raise DGBError(f"{key}.{name} is what makes it {key}: it cannot be set")
+    chosen: dict[str, Any] = _chosen().get(key, {}).get(graph, {})
+    return make_section(method.file.Settings, key, chosen | own | dict(method.fixed))
+
+
+def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
+    """Return a short hash of a method's settings and of a probe other than the usual one.
+
+    The hash of a recipe, which has its probe, is the one that runs carry.
+    """
+    if isinstance(settings, Recipe):
+        return recipe_hash(settings)
+    values = {"method": key} | hashed_values(settings)
+    if not METHODS[key].classifies and probe not in (None, USUAL_PROBE):
+        values["probe"] = plain_values(probe)
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@cache
+def _chosen() -> dict[str, Any]:
+    text = resources.files("dgb.baselines").joinpath("settings.toml").read_text("utf-8")
+    return tomllib.loads(text)

@@ -25,8 +25,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, softmax
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import seeded
-from dgb.baselines.layers import FeatureLinear
+from dgb.baselines.inputs import FeatureLinear, seeded
 from dgb.baselines.learn import step
 from dgb.baselines.supervise import Labels, keep_best, read_labels
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs

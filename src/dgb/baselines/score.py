@@ -4,15 +4,35 @@ from typing import Any
 
 import numpy as np
 
-from dgb.baselines.methods import METHODS, Method, lacks
+from dgb.baselines.methods import METHODS, Method
 from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
-from dgb.evaluate.probe import accuracy, linear_probe
+from dgb.evaluate.probe import ProbeScores, accuracy, linear_probe
 from dgb.evaluate.scores import choose_split, without_labels, without_test_labels
 from dgb.recipe import Probe
 
 
-def run_method(key: str, graph: Graph, settings: Any, seed: int) -> Any:
+def lacks(method: Method, graph: AnyGraph) -> str | None:
+    """Return why a method cannot run on this graph, None where it can."""
+    if isinstance(graph, HeteroGraph):
+        if "several" not in method.graphs:
+            return "it needs a graph of one node type"
+        has_features = graph.nodes[graph.target].x is not None
+        return None if has_features or method.function != "raw" else NO_FEATURES
+    if "one" not in method.graphs:
+        return "it needs a graph of several node types"
+    if "labels" in method.needs and graph.labels is None:
+        return "it learns from labels, and the graph has none to learn from"
+    if "features" in method.needs and graph.num_features == 0:
+        return NO_FEATURES
+    return None
+
+
+NO_FEATURES = "it learns from features, and the graph has none"
+
+
+def run_method(key: str, graph: AnyGraph, settings: Any, seed: int) -> Any:
     """Return representations or classes; the method is shown no test label.
 
     A method that does not classify is shown no label at all.
@@ -21,20 +41,17 @@ def run_method(key: str, graph: Graph, settings: Any, seed: int) -> Any:
     shown = without_test_labels(graph, seed)
     if reason := lacks(method, shown):
         raise DGBError(f"{key} cannot run on {graph.name}: {reason}")
-    if method.task != "classify":
+    if not method.classifies:
         shown = without_labels(shown)
     return method.run(shown, settings, seed)
 
 
-def score_result(
-    method: Method, result: Any, graph: Graph, seed: int, probe: Probe
-) -> dict[str, Any]:
-    """Return validation and test accuracy, which reads the test labels once."""
+def score_result(method: Method, result: Any, graph: Graph, seed: int, probe: Probe) -> ProbeScores:
+    """Return accuracy on validation and test, which reads the test labels once."""
     assert graph.labels is not None
-    split = choose_split(graph, seed)
-    if method.task != "classify":
-        scores = linear_probe(result, graph.labels, split, probe, seed)
-        found = {"val_accuracy": scores.validation, "test_accuracy": scores.test}
-        return found | scores.more | {"probe": scores.settings}
-    parts = {"val_accuracy": split.validation, "test_accuracy": split.test}
-    return {name: accuracy(np.asarray(result)[p], graph.labels[p]) for name, p in parts.items()}
+    labels, split = graph.labels, choose_split(graph, seed)
+    if not method.classifies:
+        return linear_probe(result, labels, split, probe, seed)
+    predicted = np.asarray(result)
+    right = [accuracy(predicted[part], labels[part]) for part in (split.validation, split.test)]
+    return ProbeScores(right[0], right[1], settings={})

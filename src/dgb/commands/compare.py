@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.baselines.methods import METHODS
+from dgb.baselines.methods import METHODS, settings_of
 from dgb.commands.options import (
     GRAPH,
     Verbs,
@@ -16,7 +16,7 @@ from dgb.commands.options import (
     check_counts,
     choose_recipe,
     describe,
-    open_plain_graph,
+    open_graph,
 )
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
@@ -25,9 +25,9 @@ from dgb.settings import check_names, listed
 from dgb.terminal import log, output
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Graph
+    from dgb.data.typed.graph import AnyGraph
     from dgb.measure.compare import Failures
-    from dgb.measure.tasks import Task
+    from dgb.measure.job import Job
 
 
 def add_options(verbs: Verbs) -> ArgumentParser:
@@ -56,21 +56,21 @@ def add_options(verbs: Verbs) -> ArgumentParser:
 def run(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
     from dgb.measure.compare import COMPARISON, compare
+    from dgb.measure.comparison import as_text, make_table, write
     from dgb.measure.place import Place
-    from dgb.measure.table import as_text, make_table, write
     from dgb.report.page import write_comparison
 
-    graph, tasks, missing = _choose_tasks(options)
+    graph, jobs, missing = _choose_jobs(options)
     folder = Path(options.out or f"runs/compare-{graph.name}")
-    threads = tasks[0].recipe.train.threads  # one for all systems
+    threads = jobs[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
     output(f"{describe(graph)} → {folder}")
     try:
-        lines, failed = compare(tasks, place)
+        lines, failed = compare(jobs, graph, place)
     except KeyboardInterrupt:
         log("dgb: stopped; what was measured is kept, the same command resumes")
         raise
-    remarks = [*missing, *_describe_failures(tasks, failed)]
+    remarks = [*missing, *_describe_failures(jobs, failed)]
     if not lines:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_table(f"Systems on {graph.name}", lines, remarks)
@@ -79,28 +79,30 @@ def run(options: Namespace) -> None:
     output(f"page: {write_comparison(folder, table)}")
 
 
-def _choose_tasks(options: Namespace) -> tuple["Graph", list["Task"], list[str]]:
+def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]]:
     """Return the graph, the trainings asked for, and what to say of those left out."""
-    from dgb.baselines.choices import settings_of
-    from dgb.measure.tasks import Repeats, choose_methods, leave_out, make_tasks, why_no_accuracy
+    from dgb.data.load import is_hetero
+    from dgb.measure.compare import Repeats, choose_methods, leave_out, make_jobs, why_no_accuracy
+    from dgb.run.setup import resolve_recipe
 
     check_counts(options, "runs", "splits", "jobs")
-    methods = choose_methods(listed(options.methods))
+    methods = choose_methods(listed(options.methods), is_typed=is_hetero(options.graph))
     recipe, for_methods = _choose_settings(options, methods)
-    graph = open_plain_graph(recipe.data, options)
+    graph = open_graph(recipe.data, options)
+    recipe = resolve_recipe(graph, recipe)
     repeats = Repeats(options.runs, options.splits).of(graph)
     if repeats.splits < options.splits:
         log(f"{graph.name} has {len(graph.splits)} of its own: --splits is {repeats.splits}")
     missing = leave_out(methods, graph, recipe.train.seed * repeats.splits)
     settings = {key: settings_of(key, graph.name, recipe, for_methods) for key in methods}
     chosen = {key: settings[key] for key in methods if key not in missing}
-    tasks = make_tasks(graph, chosen, recipe, repeats)
+    jobs = make_jobs(graph, chosen, recipe, repeats)
     remarks = [f"{METHODS[key].title} was left out: {why}" for key, why in missing.items()]
-    if not tasks:
+    if not jobs:
         raise DGBError("nothing to compare: " + "; ".join(remarks))
-    if reason := why_no_accuracy(graph, tasks):
+    if reason := why_no_accuracy(graph, jobs):
         log(f"no accuracies: {reason}")
-    return graph, tasks, remarks
+    return graph, jobs, remarks
 
 
 def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
@@ -122,8 +124,8 @@ def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe
     return recipe, for_methods
 
 
-def _describe_failures(tasks: list["Task"], failed: "Failures") -> list[str]:
-    counts = {key: sum(task.method == key for task in tasks) for key in failed}
+def _describe_failures(jobs: list["Job"], failed: "Failures") -> list[str]:
+    counts = {key: len({job.training for job in jobs if job.method == key}) for key in failed}
     return [
         f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"
         for key, why in failed.items()

@@ -6,6 +6,7 @@ from typing import Any
 from dgb.data.look.counts import count_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.typed.graph import HeteroGraph
+from dgb.measure.table import text_table
 from dgb.recipe import Hetero
 from dgb.settings import listed_names
 from dgb.terminal import readable
@@ -64,12 +65,8 @@ def remark_lines(notes: Sequence[str], trouble: Sequence[str]) -> list[str]:
 
 def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
     heads = [head.replace("_", " ") for head in next(iter(counts.values()), {})]
-    width = max([_WIDTH, *(len(name) + 2 for name in counts)])
-    rows = [(name, map(_text, row.values())) for name, row in counts.items()]
-    return [
-        f"{name:{width}}" + "".join(f"{cell:>12}" for cell in cells)
-        for name, cells in [(what, heads), *rows]
-    ]
+    rows = [(name, *map(_text, row.values())) for name, row in counts.items()]
+    return text_table((what, *heads), rows, _WIDTH, 12).splitlines()
 
 
 def _text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dgb.commands.options import (
     GRAPH,
@@ -15,12 +14,7 @@ from dgb.commands.options import (
     open_graph,
 )
 from dgb.cookbook import recipe_hash
-from dgb.errors import DGBError
-from dgb.recipe import Recipe
 from dgb.terminal import output
-
-if TYPE_CHECKING:
-    from dgb.data.typed.graph import HeteroGraph
 
 
 def add_options(verbs: Verbs) -> ArgumentParser:
@@ -45,44 +39,25 @@ def add_options(verbs: Verbs) -> ArgumentParser:
 def run(options: Namespace) -> None:
     """Train N times and print mean ± std over the trainings, for one of three tasks."""
     from dgb.data.typed.graph import HeteroGraph
-    from dgb.measure import links, repeat
+    from dgb.measure import repeat
+    from dgb.run.setup import resolve_recipe
 
     recipe = choose_recipe(options)
     graph = open_graph(recipe.data, options)
+    recipe = resolve_recipe(graph, recipe)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
-    if isinstance(graph, HeteroGraph):
-        _evaluate_hetero(graph, recipe, options, folder)
-        return
-    task = options.task
     output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
-    if task == "links":
-        path = folder / links.LINKS
-        lines = links.evaluate_links(graph, recipe, options.runs, folder)
-        table = links.links_table(lines)
+    if options.task == "links":
+        path = folder / repeat.LINKS
+        lines = repeat.evaluate_links(graph, recipe, options.runs, folder)
+        table = repeat.links_table(lines)
     else:
         path = folder / repeat.RUNS
         lines = repeat.evaluate_runs(graph, recipe, options.runs, folder)
-        is_cluster = task == "cluster"
+        is_cluster = options.task == "cluster"
         columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
-        table = repeat.scores_table(lines, columns)
+        is_typed = isinstance(graph, HeteroGraph)
+        table = repeat.split_table(lines) if is_typed else repeat.scores_table(lines, columns)
     counted = f"mean ± std over {len(lines)} independent trainings"
     output("", *table.splitlines(), "", counted if len(lines) > 1 else "one training")
     output(f"every training: {path}")
-
-
-def _evaluate_hetero(
-    graph: "HeteroGraph", recipe: Recipe, options: Namespace, folder: Path
-) -> None:
-    """Train N times and print mean ± std over the trainings, split by split."""
-    from dgb.measure.repeat import RUNS, evaluate_runs, split_table
-    from dgb.run.setup import resolve_recipe
-
-    if options.task == "links":
-        raise DGBError("--task links is for graphs of one node type; leave it out")
-    recipe = resolve_recipe(graph, recipe)
-    output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
-    lines = evaluate_runs(graph, recipe, options.runs, folder)
-    counted = f"mean ± std over {len(lines)} independent trainings"
-    output("", *split_table(lines).splitlines(), "")
-    output(counted if len(lines) > 1 else "one training")
-    output(f"every training: {folder / RUNS}")

@@ -4,13 +4,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.options import Verbs, add_count, add_data_options, check_counts
+from dgb.reproduce.make import MADE, Asked, make
 from dgb.settings import listed
 from dgb.terminal import log, output
-
-REPRODUCED = (
-    *("table1", "table2", "table3", "table4", "plus", "hetero"),
-    *("figure1", "figure2", "rates", "claims", "verify"),
-)
 
 
 def add_options(verbs: Verbs) -> ArgumentParser:
@@ -18,7 +14,7 @@ def add_options(verbs: Verbs) -> ArgumentParser:
     reproduce: ArgumentParser = verbs.add_parser(
         "reproduce", help="measure the paper's tables, draw its figures"
     )
-    reproduce.add_argument("what", choices=REPRODUCED, metavar="|".join(REPRODUCED))
+    reproduce.add_argument("what", choices=tuple(MADE), metavar="|".join(MADE))
     reproduce.add_argument(
         "--datasets",
         metavar="A,B",
@@ -40,7 +36,6 @@ def add_options(verbs: Verbs) -> ArgumentParser:
 def run(options: Namespace) -> None:
     """Measure a table or draw a figure of the paper, resuming an earlier call."""
     from dgb.measure.place import Place
-    from dgb.reproduce import make
     from dgb.reproduce.plan import check_datasets
     from dgb.reproduce.published import DATASETS
     from dgb.reproduce.typed_plan import TABLE as HETERO
@@ -53,14 +48,8 @@ def run(options: Namespace) -> None:
     else:
         datasets = DATASETS if asked is None else check_datasets(asked)
     try:
-        made = make.make(
-            options.what,
-            place,
-            datasets,
-            options.runs,
-            methods=listed(options.methods),
-            lines=options.lines,
-        )
+        rest = (options.runs, listed(options.methods), options.lines)
+        made = make(options.what, place, Asked(datasets, *rest))
     except KeyboardInterrupt:
         log("dgb: stopped; what was measured is kept, the same command resumes")
         raise

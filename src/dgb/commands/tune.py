@@ -11,7 +11,7 @@ from dgb.commands.options import (
     add_recipe_options,
     choose_recipe,
     describe,
-    open_plain_graph,
+    open_graph,
 )
 from dgb.terminal import log, output
 
@@ -47,7 +47,7 @@ def run(options: Namespace) -> None:
     from dgb.tune.study import Plan, tune
 
     recipe = choose_recipe(options)
-    graph = open_plain_graph(recipe.data, options)
+    graph = open_graph(recipe.data, options)
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
     output(f"{describe(graph)} → {folder}")

@@ -101,6 +101,17 @@ def split_edges(
     return LinkSplit(_with_links(graph, left, adjacency), adjacency, trained, validated, tested)
 
 
+def links_of(graph: AnyGraph) -> Any:
+    """Return the adjacency of a graph; of several node types, that of the target nodes."""
+    if isinstance(graph, Graph):
+        return graph.adjacency
+    total = graph.target_graph().adjacency
+    for relation in graph.relations:
+        if relation.source == relation.target == graph.target:
+            total = total.maximum(relation.matrix)
+    return total
+
+
 def _find_links(graph: AnyGraph, *, is_whole: bool) -> list[_Links]:
     """Return the relations whose both ends are embedded."""
     if isinstance(graph, Graph):

@@ -1,7 +1,7 @@
 """All scores of one set of embeddings: probe and clustering against the labels."""
 
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
 
+Some = TypeVar("Some", bound=AnyGraph)
 CONFUSED = 100  # classes at most that a table of which were confused is made of
 
 
@@ -112,12 +113,21 @@ def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any] | 
     return {"labels": class_names(graph, classes).tolist(), "counts": counts.tolist()}
 
 
-def without_labels(graph: Graph) -> Graph:
+def without_labels(graph: Some) -> Some:
     """Return the graph as a method without supervision may see it."""
-    return replace(graph, labels=None, label_names=(), splits=())
+    return _with_labels(graph, None, (), label_names=())
 
 
-def without_test_labels(graph: Graph, seed: int) -> Graph:
+def _with_labels(
+    graph: Some, labels: Array | None, splits: tuple[Split, ...], **other: Any
+) -> Some:
+    if not isinstance(graph, Graph):
+        other["split_names"] = ()
+    changed: Some = replace(graph, labels=labels, splits=splits, **other)
+    return changed
+
+
+def without_test_labels(graph: Some, seed: int) -> Some:
     """Return the graph with labels on the train and validation nodes of one split alone.
 
     The split is the one by which a run with this seed is scored; its test nodes are not kept
@@ -125,7 +135,7 @@ def without_test_labels(graph: Graph, seed: int) -> Graph:
     """
     bare = without_labels(graph)
     try:
-        split = None if graph.labels is None else choose_split(graph, seed)
+        split = None if graph.labels is None else choose_split(graph.target_graph(), seed)
     except DGBError:  # fewer labels than a split needs
         return bare
     if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
@@ -133,7 +143,7 @@ def without_test_labels(graph: Graph, seed: int) -> Graph:
     labels = np.full_like(graph.labels, -1)
     for part in (split.train, split.validation):
         labels[part] = graph.labels[part]
-    return replace(graph, labels=labels, splits=(replace(split, test=split.test[:0]),))
+    return _with_labels(graph, labels, (replace(split, test=split.test[:0]),))
 
 
 def score_embeddings(z: Any, graph: AnyGraph, recipe: Probe, seed: int) -> dict[str, Any]:

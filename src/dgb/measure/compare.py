@@ -1,106 +1,128 @@
-"""Run a comparison: in parallel, a line a training, going on where a stopped one was."""
+"""Compare systems on one graph: which can run on it, their trainings, and the splits of each."""
 
-import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from dgb.baselines.methods import METHODS
-from dgb.baselines.score import run_method, score_result
-from dgb.data.fingerprint import fingerprint
+from dgb.baselines.score import lacks, score_result
+from dgb.cookbook import with_seed
 from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.evaluate.scores import why_not_scored
-from dgb.files.jsonl import append_line, read_lines, rewrite_lines
-from dgb.files.lock import locked
-from dgb.measure.measure import load
-from dgb.measure.place import FAILURES, Place, in_parallel
-from dgb.measure.tasks import Task
-from dgb.run.machine import peak_mb, reset_peak, set_threads
+from dgb.evaluate.scores import why_not_scored, without_test_labels
+from dgb.measure.job import Job, Line
+from dgb.measure.measure import as_line, train_jobs
+from dgb.measure.place import Place
+from dgb.measure.runner import Work, run
+from dgb.recipe import Recipe
+from dgb.run.machine import peak_mb, set_threads
 from dgb.run.score import describe
-from dgb.terminal import log, progress_bar
+from dgb.settings import check_names
 from dgb.train.monitor import SAMPLE, effective_rank
 
-COMPARISON = "compare.jsonl"
+TABLE = "compare"
+COMPARISON = f"{TABLE}.jsonl"
 KEY = ("graph_hash", "method", "recipe", "seed", "split")
-Line = dict[str, Any]
+DEFAULT = ("dgb", "dgi", "bgrl", "gcn", "sgc", "random", "raw")
+DEFAULT_TYPED = ("dgb", "union", "random", "raw")
 Failures = dict[str, list[str]]  # what went wrong, by method
 
 
-def compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
-    """Return a line per training and split, and what failed; finished trainings are kept."""
-    with locked(place.results, COMPARISON):
-        return _compare(tasks, place)
+@dataclass(frozen=True)
+class Repeats:
+    """How often: trainings, and splits that each of them is scored on."""
+
+    runs: int = 5
+    splits: int = 1
+
+    def of(self, graph: AnyGraph) -> "Repeats":
+        """Return the repeats that a graph has splits for; one with labels alone draws them."""
+        most = 1 if graph.labels is None else len(graph.splits) or self.splits
+        return Repeats(self.runs, min(self.splits, most))
 
 
-def _compare(tasks: list[Task], place: Place) -> tuple[list[Line], Failures]:
-    path = place.results / COMPARISON
-    lines, left = _known(tasks, place)
-    if done := len(tasks) - len(left):
-        log(f"{done} of {len(tasks)} trainings taken from {path}")
-    failed: Failures = {}
-    with progress_bar(None, "compare", unit="run", initial=done, total=len(tasks)) as bar:
-        for task, measured in in_parallel(_measure, left, place):
-            bar.set_postfix_str(task.method, refresh=False)
-            bar.update()
-            if isinstance(measured, str):
-                failed.setdefault(task.method, []).append(measured)
-                continue
-            for line in measured:
-                append_line(path, line)
-            lines += measured
-    return lines, failed
+def choose_methods(names: Sequence[str], *, is_typed: bool = False) -> tuple[str, ...]:
+    """Return the methods asked for; `all` is every one for such a graph, nothing is a choice."""
+    check_names("method", [name for name in names if name != "all"], METHODS)
+    kind = "several" if is_typed else "one"
+    if "all" in names:
+        return tuple(key for key, method in METHODS.items() if kind in method.graphs)
+    return tuple(names) or (DEFAULT_TYPED if is_typed else DEFAULT)
 
 
-def _known(tasks: list[Task], place: Place) -> tuple[list[Line], list[Task]]:
-    """Return the lines of trainings that are there already, and the tasks that are left.
+def leave_out(methods: Iterable[str], graph: AnyGraph, split: int) -> dict[str, str]:
+    """Return which methods cannot run on this graph or say nothing about it, and why."""
+    shown = without_test_labels(graph, split)
+    reasons = {key: lacks(METHODS[key], shown) for key in methods}
+    if why := why_not_scored(graph.target_graph(), split):
+        for key in (key for key in reasons if METHODS[key].classifies):
+            reasons[key] = reasons[key] or f"it returns classes, which nothing can score: {why}"
+    return {key: reason for key, reason in reasons.items() if reason}
 
-    A training of which a kill or fewer splits have left a part is done again, without that part.
+
+def make_jobs(
+    graph: AnyGraph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
+) -> list[Job]:
+    """Return the trainings of systems with the settings chosen for them, seed after seed."""
+    return [
+        Job(TABLE, key, graph.name, key, with_seed(recipe, seed), settings, split)
+        for number in range(repeats.runs)
+        for key, settings in chosen.items()
+        if METHODS[key].is_random or _has_new_splits(graph, number * repeats.splits)
+        for seed, split in _seeds(key, recipe.train.seed + number, repeats)
+    ]
+
+
+def _has_new_splits(graph: AnyGraph, used: int) -> bool:
+    """Tell whether the same result is still to be scored on splits that have not been used."""
+    return used == 0 or (graph.labels is not None and used < (len(graph.splits) or used + 1))
+
+
+def _seeds(key: str, seed: int, repeats: Repeats) -> list[tuple[int, int]]:
+    """Return the seeds of a run's trainings, each with a split.
+
+    What is learnt without labels serves all splits; a classifier is trained for each of them.
     """
-    path = place.results / COMPARISON
-    kept = {tuple(line.get(key) for key in KEY): line for line in read_lines(path)}
-    graph_hash = fingerprint(load(tasks[0].recipe.data, place))
-    lines, left = [], []
-    for task in tasks:
-        keys = [(graph_hash, task.method, task.hash, task.seed, split) for split in task.splits]
-        if all(key in kept for key in keys):
-            lines += [kept[key] for key in keys]
-            continue
-        left.append(task)
-        for key in keys:
-            kept.pop(key, None)
-    rewrite_lines(path, list(kept.values()))
-    return lines, left
+    splits = [seed * repeats.splits + k for k in range(repeats.splits)]
+    return [(split if METHODS[key].classifies else seed, split) for split in splits]
 
 
-def _measure(task: Task, place: Place) -> list[Line] | str:
-    """Measure, or return why it could not be done: one failure must not stop the others."""
-    try:
-        return measure(task, place)
-    except FAILURES as error:
-        return " ".join(str(error).split()) or type(error).__name__  # a remark is one line
+def why_no_accuracy(graph: AnyGraph, jobs: Iterable[Job]) -> str | None:
+    """Return why the labels of a graph allow no accuracy on some split, None where they do."""
+    nodes = graph.target_graph()
+    splits = dict.fromkeys(job.split for job in jobs if job.split is not None)
+    return next((reason for split in splits if (reason := why_not_scored(nodes, split))), None)
 
 
-def measure(task: Task, place: Place) -> list[Line]:
+def compare(jobs: list[Job], graph: AnyGraph, place: Place) -> tuple[list[Line], Failures]:
+    """Return a line per training and split, and what failed; finished trainings are kept."""
+    outcome = run(jobs, {graph.name: graph}, Work(measure, KEY), place)
+    failed: Failures = {}
+    for group, why in outcome.failed.items():
+        failed.setdefault(group[0].method, []).append(why)
+    return [outcome.lines[job] for job in jobs if job in outcome.lines], failed
+
+
+def measure(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
     """Return a line per split: the scores, time and memory of a training, and what repeats it."""
-    graph = load(task.recipe.data, place)
     set_threads(place.threads)
-    head = describe(graph, task.recipe) | {"method": task.method, "recipe": task.hash}
-    reset_peak()
-    start = time.perf_counter()
-    result = run_method(task.method, graph, task.settings, task.seed)
-    cost = {"seconds": round(time.perf_counter() - start, 2), "peak_mb": peak_mb()}
-    line = head | cost | {"threads": place.threads}
-    return [line | {"split": split} | _score(task, result, graph, split) for split in task.splits]
+    head = describe(graph, jobs[0].recipe) | {"method": jobs[0].method, "recipe": jobs[0].hash}
+    results, cost = train_jobs(jobs, graph)
+    line = head | cost | {"peak_mb": peak_mb(), "threads": place.threads}
+    nodes = graph.target_graph()
+    return [line | {"split": job.split} | _score(job, results[0], nodes) for job in jobs]
 
 
-def _score(task: Task, result: Any, graph: Graph, split: int) -> Line:
-    method = METHODS[task.method]
+def _score(job: Job, result: Any, graph: Graph) -> Line:
+    method, split = METHODS[job.system], job.split or 0
     why = why_not_scored(graph, split)
     if why is None:
-        return score_result(method, result, graph, split, task.recipe.probe)
-    if method.task == "classify":
+        return as_line(score_result(method, result, graph, split, job.recipe.probe))
+    if method.classifies:
         raise DGBError(why)
     return {"effective_rank": _effective_rank(result)}
 

@@ -1,86 +1,86 @@
-"""One measurement: train, choose on validation, then read the test labels once and say so."""
+"""One measurement: train, choose on validation, then read the test labels once and log it."""
 
 import time
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dgb.baselines.methods import METHODS
+from dgb.baselines.own import train_rows
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
-from dgb.data.load import read_graph
-from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.graph import AnyGraph
+from dgb.evaluate.probe import ProbeScores
+from dgb.evaluate.scores import score_embeddings
 from dgb.files.jsonl import append_line
-from dgb.measure.measurement import Measurement
+from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
-from dgb.recipe import Data, Embed, Probe
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.score import describe
-from dgb.run.train import train
 
-Line = dict[str, Any]
 TEST_READS = "test_reads.jsonl"
+MEASURES = ("validation", "validation_macro_f1", "macro_f1", "micro_f1", "auc")
 
 
-def load(data: str | Data, place: Place) -> Graph:
-    """Return a data set or a recipe's graph, kept for the next measurement in this process."""
-    data = Data(graph=data) if isinstance(data, str) else data
-    return _load(data, place.data_folder, place.offline)
-
-
-@lru_cache(maxsize=3)
-def _load(data: Data, data_folder: str | None, offline: bool) -> Graph:
-    graph = read_graph(data, data_folder=data_folder, offline=offline)
-    assert isinstance(graph, Graph), "the verbs refuse graphs of several types"
-    return graph
-
-
-def measure(jobs: Sequence[Measurement], place: Place) -> list[Line]:
-    """Return the lines of measurements that share a training; it is done once."""
-    first = jobs[0]
-    graph = load(first.dataset, place)
+def measure(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
+    """Return the lines of jobs that share a training; it is done once."""
     set_threads(place.threads)
     heads = [make_head(job, graph) for job in jobs]  # now: the code may change while it trains
+    results, cost = train_jobs(jobs, graph)
+    lines = []
+    for job, head, result in zip(jobs, heads, results, strict=True):
+        log_test_read(place.results, head)
+        scores = score_line(job, result, graph)
+        lines.append(head | cost | scores | {"peak_mb": peak_mb(), "threads": place.threads})
+    return lines
+
+
+def train_jobs(jobs: Sequence[Job], graph: AnyGraph) -> tuple[list[Any], Line]:
+    """Train once; return what the system makes of the nodes for every job, and what it took."""
+    first = jobs[0]
+    cost: Line = {}
     reset_peak()
     start = time.perf_counter()
-    made = _make(first, graph)
-    seconds = round(time.perf_counter() - start, 2)
-    return [
-        head | {"seconds": seconds} | _score(job, graph, made, head, place)
-        for job, head in zip(jobs, heads, strict=True)
-    ]
+    if first.system == "dgb":
+        trained, rows = train_rows(graph, first.recipe)
+    else:
+        rows = run_method(first.system, graph, first.settings or first.recipe, first.seed)
+    cost["seconds"] = round(time.perf_counter() - start, 2)
+    if not isinstance(graph, Graph):
+        cost["attention"] = trained.attention() if first.system == "dgb" else {}
+    made = {first.recipe.embed: rows}
+    for job in jobs:
+        if job.recipe.embed not in made:
+            made[job.recipe.embed] = embed_graph(trained.encoder, graph, job.recipe)
+    return [made[job.recipe.embed] for job in jobs], cost
 
 
-def training_of(job: Measurement) -> Hashable:
-    """Return what two measurements have in common when one training serves both."""
-    trained = replace(job.recipe, embed=Embed(), probe=Probe())
-    return job.dataset, job.system, job.settings, trained
-
-
-def _make(job: Measurement, graph: Graph) -> Any:
-    """Return an encoder of DGB, which several rows may embed with, or what a system returns."""
-    if job.system == "dgb":
-        return train(graph, job.recipe).encoder
-    return run_method(job.system, graph, job.settings or job.recipe, job.seed)
-
-
-def make_head(job: Measurement, graph: Graph | HeteroGraph) -> Line:
-    """Return what a line says of its measurement before there is a score."""
+def make_head(job: Job, graph: AnyGraph) -> Line:
+    """Return what a line says of its job before there is a score."""
     line: Line = {"table": job.table, "method": job.method, "dataset": job.dataset}
     line |= {"system": job.system} | describe(graph, job.recipe) | {"recipe": job.hash}
     del line["graph"]
     return line
 
 
-def _score(job: Measurement, graph: Graph, made: Any, head: Line, place: Place) -> Line:
-    """Embed, log the read of the test labels, choose the probe on validation, read them."""
-    result = embed_graph(made, graph, job.recipe) if job.system == "dgb" else made
-    log_test_read(place.results, head)
-    scores = score_result(METHODS[job.system], result, graph, job.seed, job.recipe.probe)
-    return scores | {"peak_mb": peak_mb(), "threads": place.threads}
+def score_line(job: Job, result: Any, graph: AnyGraph) -> Line:
+    """Return the scores as a line of results holds them; of several node types, split by split."""
+    if isinstance(graph, Graph):
+        split = job.seed if job.split is None else job.split
+        return as_line(score_result(METHODS[job.system], result, graph, split, job.recipe.probe))
+    scores = score_embeddings(result, graph, job.recipe.probe, job.seed)
+    splits = {
+        name: {key: found[key] for key in MEASURES if key in found} | dict(found["settings"])
+        for name, found in scores["splits"].items()
+    }
+    return {"splits": splits} | {name: scores["cluster"][name] for name in ("nmi", "ari")}
+
+
+def as_line(scores: ProbeScores) -> Line:
+    """Return the scores of a probe, or of a classifier, by the keys that lines have for them."""
+    line: Line = {"val_accuracy": scores.validation, "test_accuracy": scores.test} | scores.more
+    return line | {"probe": scores.settings} if scores.settings else line
 
 
 def log_test_read(results: Path, line: Line) -> None:

@@ -38,6 +38,8 @@ class Place:
         object.__setattr__(self, "threads", self.threads or shared)
 
 
+# Not joblib: it brings objects back from files, which no module of the package may (the source is
+# searched for that), and its workers outlive a parent that is killed.
 def in_parallel(
     function: Callable[[Task, Place], Result], tasks: Sequence[Task], place: Place
 ) -> Iterator[tuple[Task, Result]]:

@@ -1,38 +1,47 @@
-"""N independent trainings of one recipe: mean ± std over trainings, resumable line by line."""
+"""N independent trainings of one recipe, for classes, clusters or links: mean ± std over them."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from dgb.cookbook import recipe_hash, with_seed
-from dgb.data.fingerprint import fingerprint
+from dgb.cookbook import with_seed
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.links import edge_scores, link_scores, split_edges
 from dgb.evaluate.scores import why_not_scored
-from dgb.files.jsonl import append_line, read_lines, rewrite_lines
-from dgb.files.lock import locked
-from dgb.recipe import Recipe
-from dgb.run.score import describe, score_systems
+from dgb.measure.job import Job, Line
+from dgb.measure.place import Place
+from dgb.measure.runner import Group, Work, require_lines, run
+from dgb.measure.table import percent, text_table
+from dgb.recipe import ALL_TYPES, Recipe
+from dgb.run.score import describe, reference_systems, score_systems
 from dgb.run.train import train
-from dgb.terminal import log, progress_bar
 
-RUNS = "runs.jsonl"
+RUNS, LINKS = "runs.jsonl", "links.jsonl"
+KEY = ("graph_hash", "recipe", "seed")
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
 COLUMNS = {
     "validation": ("probe", "validation"),
     "test": ("probe", "test"),
-    "Macro-F1": ("probe", "macro_f1"),  # these two of the probe as HeCo has it alone
+    "Macro-F1": ("probe", "macro_f1"),  # only HeCo's probe measures this and AUC
     "AUC": ("probe", "auc"),
     "cluster acc": ("cluster", "accuracy"),
     "NMI": ("cluster", "nmi"),
     "ARI": ("cluster", "ari"),
 }
 CLUSTER_COLUMNS = tuple(name for name, (part, _) in COLUMNS.items() if part == "cluster")
+SPLIT_COLUMNS = {
+    "validation": "validation_macro_f1",
+    "Macro-F1": "macro_f1",
+    "Micro-F1": "micro_f1",
+    "AUC": "auc",
+}
+ACCURACIES = {"validation": "validation", "test": "test"}  # of probes that measure no F1
+LINK_COLUMNS = {"validation AUC": "validation_auc", "test AUC": "test_auc", "test AP": "test_ap"}
+WIDTHS = (14, 14)  # of the columns on the terminal, at least
 
 
-def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> list[dict[str, Any]]:
+def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> list[Line]:
     """Return a line of scores per training, seeds counting up; finished ones are kept."""
     for seed in seeds_of(recipe, runs):
         if reason := why_not_scored(graph, seed):
@@ -40,38 +49,31 @@ def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> l
     return repeat(graph, recipe, runs, folder / RUNS, score_training)
 
 
+def evaluate_links(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> list[Line]:
+    """Return a line of link scores per training, each with its own split of the edges."""
+    # What cannot be split is an error at once.
+    split_edges(graph, seeds_of(recipe, runs)[0], is_whole=recipe.data.target == ALL_TYPES)
+    return repeat(graph, recipe, runs, folder / LINKS, train_on_split)
+
+
 def repeat(
     graph: AnyGraph,
     recipe: Recipe,
     runs: int,
     path: Path,
-    train_once: Callable[[Any, Recipe], dict[str, Any]],
-) -> list[dict[str, Any]]:
+    train_once: Callable[[Any, Recipe], Line],
+) -> list[Line]:
     """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
-    with locked(path.parent, path.name):
-        return _repeat(graph, recipe, seeds_of(recipe, runs), path, train_once)
 
+    def measure(group: Group, graph: AnyGraph, _: Place) -> list[Line]:
+        return [train_once(graph, job.recipe) for job in group]
 
-def _repeat(
-    graph: AnyGraph,
-    recipe: Recipe,
-    seeds: range,
-    path: Path,
-    train_once: Callable[[Any, Recipe], dict[str, Any]],
-) -> list[dict[str, Any]]:
-    lines = read_lines(path)
-    rewrite_lines(path, lines)  # without a half-written one, which the next line would join
-    key = (recipe_hash(recipe), fingerprint(graph))
-    same = [m for m in lines if (m.get("recipe"), m.get("graph_hash")) == key]
-    done = {line["seed"]: line for line in same if line["seed"] in seeds}
-    if done:
-        log(f"{len(done)} of {len(seeds)} trainings taken from {path}")
-    left = [seed for seed in seeds if seed not in done]
-    for seed in progress_bar(left, "runs", unit="run", initial=len(done), total=len(seeds)):
-        line = train_once(graph, with_seed(recipe, seed))
-        append_line(path, line)
-        done[seed] = line
-    return [done[seed] for seed in seeds]
+    jobs = [
+        Job(path.stem, "dgb", graph.name, "dgb", with_seed(recipe, seed))
+        for seed in seeds_of(recipe, runs)
+    ]
+    outcome = run(jobs, {graph.name: graph}, Work(measure, KEY), Place(path.parent))
+    return require_lines(jobs, outcome)
 
 
 def seeds_of(recipe: Recipe, runs: int) -> range:
@@ -81,7 +83,7 @@ def seeds_of(recipe: Recipe, runs: int) -> range:
     return range(recipe.train.seed, recipe.train.seed + runs)
 
 
-def score_training(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
+def score_training(graph: Any, recipe: Recipe) -> Line:
     """Train once and return the scores, with what is needed to measure them again."""
     trained = train(graph, recipe)
     scores, _ = score_systems(trained, trained.embeddings(), graph)
@@ -91,12 +93,18 @@ def score_training(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
     return line | scores
 
 
-def mean_std(values: list[float]) -> tuple[float, float]:
-    """Return mean and sample standard deviation; the deviation of one value is 0."""
-    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+def train_on_split(graph: Any, recipe: Recipe) -> Line:
+    """Split the edges, train on those left, and score DGB and its baselines on the others."""
+    split = split_edges(graph, recipe.train.seed, is_whole=recipe.data.target == ALL_TYPES)
+    trained = train(split.train_graph, recipe)
+    systems = {"dgb": trained.embeddings()} | reference_systems(trained, is_whole=True)
+    scores = {name: link_scores(z, split) for name, z in systems.items()}
+    scores["edges"] = edge_scores(split)
+    # Of the whole graph: by its hash a later call finds this line again.
+    return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores
 
 
-def scores_table(lines: list[dict[str, Any]], columns: Collection[str] = tuple(COLUMNS)) -> str:
+def scores_table(lines: list[Line], columns: Collection[str] = tuple(COLUMNS)) -> str:
     """Return the scores as text: a row per system, in percent, mean ± std over lines.
 
     A column for which a line has no number is left out.
@@ -106,66 +114,50 @@ def scores_table(lines: list[dict[str, Any]], columns: Collection[str] = tuple(C
         for name, (part, key) in COLUMNS.items()
         if name in columns and all(key in line["dgb"][part] for line in lines)
     }
-    cells = {
-        title: {
-            name: [line[system][part][key] for line in lines]
-            for name, (part, key) in places.items()
-        }
+    rows = [
+        (
+            title,
+            *(percent(line[system][part][key] for line in lines) for part, key in places.values()),
+        )
         for system, title in SYSTEMS.items()
         if system in lines[0]
-    }
-    return percent_table(cells)
+    ]
+    return text_table(("", *places), rows, *WIDTHS)
 
 
-def percent_table(cells: Mapping[str, Mapping[str, list[float]]]) -> str:
-    """Return rows of named cells as text, in percent, mean ± std over the values of a cell."""
-    names = list(next(iter(cells.values())))
-    width = max(14, max(map(len, cells)) + 1)
-    rows = [" " * width + "".join(f"{name:>14}" for name in names)]
-    for title, row in cells.items():
-        rows.append(f"{title:{width}}" + "".join(f"{_cell(row[name]):>14}" for name in names))
-    return "\n".join(rows)
+def links_table(lines: list[Line]) -> str:
+    """Return the link scores as text: a row per system, in percent, mean ± std over lines."""
+    rows = [
+        (title, *(percent(line[system][key] for line in lines) for key in LINK_COLUMNS.values()))
+        for system, title in (SYSTEMS | {"edges": "edges alone"}).items()
+        if system in lines[0]
+    ]
+    return text_table(("", *LINK_COLUMNS), rows, *WIDTHS)
 
 
-def _cell(values: list[float]) -> str:
-    mean, std = mean_std([100 * v for v in values])
-    return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ± {std:.1f}"
-
-
-SPLIT_COLUMNS = {
-    "validation": "validation_macro_f1",
-    "Macro-F1": "macro_f1",
-    "Micro-F1": "micro_f1",
-    "AUC": "auc",
-}
-ACCURACIES = {"validation": "validation", "test": "test"}  # of probes that know no F1
-CLUSTERED = {"NMI": "nmi", "ARI": "ari"}
-
-
-def split_columns(splits: dict[str, dict[str, Any]]) -> dict[str, str]:
+def split_columns(splits: dict[str, Line]) -> dict[str, str]:
     """Return what the probe has measured: the names of columns, and their keys."""
-    return SPLIT_COLUMNS if all("macro_f1" in told for told in splits.values()) else ACCURACIES
+    return SPLIT_COLUMNS if all("macro_f1" in found for found in splits.values()) else ACCURACIES
 
 
-def split_table(lines: list[dict[str, Any]]) -> str:
-    """Return a row per split and system, in percent, mean ± std over lines of scores."""
+def split_table(lines: list[Line]) -> str:
+    """Return a row per split and system, in percent, then one per system for the clusters."""
     first = lines[0]["dgb"]["splits"]
-    cells = {
-        f"{title}, {name}" if len(first) > 1 else title: {
-            column: [line[system]["splits"][name][key] for line in lines]
-            for column, key in split_columns(first).items()
-            if all(key in line[system]["splits"][name] for line in lines)
-        }
+    shown = [system for system in SYSTEMS if system in lines[0]]
+    columns = {
+        name: key
+        for name, key in split_columns(first).items()
+        if all(
+            key in line[system]["splits"][s] for line in lines for system in shown for s in first
+        )
+    }
+    rows = [
+        (
+            f"{SYSTEMS[system]}, {name}" if len(first) > 1 else SYSTEMS[system],
+            *(percent(line[system]["splits"][name][k] for line in lines) for k in columns.values()),
+        )
         for name in first
-        for system, title in SYSTEMS.items()
-        if system in lines[0]
-    }
-    clusters = {
-        title: {
-            column: [line[system]["cluster"][key] for line in lines]
-            for column, key in CLUSTERED.items()
-        }
-        for system, title in SYSTEMS.items()
-        if system in lines[0]
-    }
-    return f"{percent_table(cells)}\n\n{percent_table(clusters)}"
+        for system in shown
+    ]
+    clusters = scores_table(lines, ("NMI", "ARI"))
+    return f"{text_table(('', *columns), rows, *WIDTHS)}\n\n{clusters}"

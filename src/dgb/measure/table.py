@@ -1,152 +1,72 @@
-"""A comparison as a table: made of lines, on the terminal and in Markdown."""
+"""One table: a head and rows of cells as text for the terminal, as Markdown and as HTML."""
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from html import escape
 
-from dgb.baselines.methods import METHODS
-from dgb.errors import DGBError
-from dgb.files.atomic import write_text
-from dgb.files.jsonl import read_lines
-from dgb.measure.compare import COMPARISON
-from dgb.measure.repeat import mean_std
+import numpy as np
 
-MARKDOWN = "compare.md"
-HEAD = ("", "test accuracy", "validation", "seconds", "peak MB", "runs")
-HEAD_WITHOUT_LABELS = ("", "effective rank", "", "seconds", "peak MB", "runs")
-NOTE = (
-    "Accuracy in percent, mean ± standard deviation over independent trainings and their splits "
-    "(trainings × splits a training); every choice was made on validation nodes, and rows are "
-    "ordered by validation, by which to choose. Seconds are those of one training, peak MB is the "
-    "most memory that its process held."
-)
-NOTE_WITHOUT_LABELS = (
-    "Without labels there is no accuracy; the effective rank says how many directions the "
-    "embeddings use. Mean ± standard deviation over independent trainings."
-)
+Cells = Sequence[str]
 
 
-class Row(NamedTuple):
-    """A system's cells as text, and how long its bar is on the page."""
-
-    key: str
-    cells: tuple[str, ...]
-    share: float  # of the best test accuracy
+def mean_std(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and sample standard deviation; the deviation of one value is 0."""
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-class Table(NamedTuple):
-    """All rows, and remarks on systems that are missing or have failed."""
-
-    title: str
-    head: tuple[str, ...]
-    note: str
-    rows: list[Row]
-    remarks: list[str]
-    graph_hash: str = ""
-
-
-def make_table(title: str, lines: list[dict[str, Any]], remarks: list[str]) -> Table:
-    """Return the table of a comparison, best validation accuracy first."""
-    is_scored = any("test_accuracy" in line for line in lines)
-    first, second = ("test_accuracy", "val_accuracy") if is_scored else ("effective_rank", "")
-    lines = [line for line in lines if first in line]
-    keys = dict.fromkeys(line["method"] for line in lines)
-    by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
-    order = sorted(by_key, key=lambda key: -_mean(by_key[key], second or first))
-    most = max((_mean(own, first) for own in by_key.values()), default=0) or 1
-    rows = [
-        Row(key, _cells(key, by_key[key], first, second), _mean(by_key[key], first) / most)
-        for key in order
-    ]
-    head, note = (HEAD, NOTE) if is_scored else (HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS)
-    return Table(title, head, note, rows, remarks, lines[-1].get("graph_hash", "") if lines else "")
-
-
-def as_text(table: Table) -> str:
-    """Return the table for the terminal."""
-    rows = [table.head, *(row.cells for row in table.rows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.head))]
-    lines = [
-        f"{row[0]:{widths[0]}}  "
-        + "  ".join(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
-        for row in rows
-    ]
-    return "\n".join([*lines, *table.remarks])
-
-
-def write(table: Table, folder: Path) -> None:
-    """Write compare.md."""
-    write_text(folder / MARKDOWN, _markdown(table))
-
-
-def read_table(folder: Path) -> Table:
-    """Return the table of a comparison's folder, a system's last settings where it has several."""
-    lines = [line for line in read_lines(folder / COMPARISON) if _is_measurement(line)]
-    if not lines:
-        raise DGBError(f"{folder} holds no comparison ({COMPARISON}); make one with `dgb compare`")
-    try:
-        return _table_of(lines, folder)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise DGBError(
-            f"{folder / COMPARISON} is not as `dgb compare` writes it ({error!r}); compare again"
-        ) from error
-
-
-def _table_of(lines: list[dict[str, Any]], folder: Path) -> Table:
-    same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
-    last = {line["method"]: line["recipe"] for line in same}
-    shown = [line for line in same if line["recipe"] == last[line["method"]]]
-    remarks = _remarks(folder / MARKDOWN)
-    if left := len(lines) - len(shown):
-        remarks.append(f"{left} older measurements, of other settings or data, are left out")
-    return make_table(f"Systems on {shown[-1]['graph']}", shown, remarks)
-
-
-def _is_measurement(line: dict[str, Any]) -> bool:
-    needed = {"graph", "graph_hash", "recipe", "seed"}
-    method = line.get("method")
-    return isinstance(method, str) and method in METHODS and needed <= line.keys()
-
-
-def _remarks(path: Path) -> list[str]:
-    """Return the remarks that `write` left: what failed is in no line of measurements."""
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
-
-
-def _markdown(table: Table) -> str:
-    rows = [table.head, ("---",) * len(table.head), *(row.cells for row in table.rows)]
-    body = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    remarks = "".join(f"\n- {line}" for line in table.remarks)
-    return f"# {table.title}\n\n{table.note}\n\n{body}\n" + (f"{remarks}\n" if remarks else "")
-
-
-def _cells(key: str, lines: list[dict[str, Any]], first: str, second: str) -> tuple[str, ...]:
-    factor = 100 if second else 1
-    shown = (_spread(_values(lines, name, factor)) for name in (first, second))
-    cost = (_plain(_values(lines, name)) for name in ("seconds", "peak_mb"))
-    runs = len({line["seed"] for line in lines})
-    splits = f" × {len(lines) // runs}" if len(lines) > runs else ""
-    return (METHODS[key].title, *shown, *cost, f"{runs}{splits}")
-
-
-def _values(lines: list[dict[str, Any]], name: str, factor: float = 1) -> list[float]:
-    return [factor * line[name] for line in lines if line.get(name) is not None]
-
-
-def _spread(values: list[float]) -> str:
+def spread(values: Sequence[float], digits: int = 1) -> str:
+    """Return mean ± standard deviation as text, one value without a deviation, none as nothing."""
     if not values:
         return ""
     mean, std = mean_std(values)
-    return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ± {std:.1f}"
+    text = f"{mean:.{digits}f}"
+    return text if len(values) == 1 else f"{text} ± {std:.{digits}f}"
 
 
-def _plain(values: list[float]) -> str:
-    if not values:
-        return ""
-    mean, _ = mean_std(values)
-    return f"{mean:.1f}" if mean < 10 else f"{mean:.0f}"
+def percent(values: Iterable[float], digits: int = 1) -> str:
+    """Return mean ± standard deviation of shares, in percent."""
+    return spread([100 * value for value in values], digits)
 
 
-def _mean(lines: list[dict[str, Any]], name: str) -> float:
-    values = _values(lines, name)
-    return mean_std(values)[0] if values else 0.0
+def text_table(head: Cells, rows: Iterable[Cells], first: int = 0, cell: int = 0) -> str:
+    """Return a table for the terminal: titles to the left, cells to the right of their columns.
+
+    `first` and `cell` are the least widths of the first column and of the others.
+    """
+    rows = [head, *rows]
+    longest = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    widths = [max(cell, width + 2) for width in longest[1:]]
+    return "\n".join(
+        f"{row[0]:{max(first, longest[0])}}"
+        + "".join(f"{text:>{width}}" for text, width in zip(row[1:], widths, strict=True))
+        for row in rows
+    )
+
+
+def markdown_table(head: Cells, rows: Iterable[Cells], *, is_narrow: bool = False) -> str:
+    """Return a table in Markdown; a narrow one has no spaces where nothing stands."""
+    lines = [_markdown(head), _markdown(["---"] * len(head)), *map(_markdown, rows)]
+    if is_narrow:
+        lines[:2] = [lines[0].replace("|  |", "| |", 1), lines[1].replace(" ", "")]
+    return "\n".join(lines)
+
+
+def _markdown(cells: Cells) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def html_table(head: Cells, rows: Iterable[str], *, scope: str = "") -> str:
+    """Return a table that scrolls on its own, of rows that `html_row` has made."""
+    kind = f' scope="{scope}"' if scope else ""
+    heads = "".join(f"<th{kind}>{escape(cell)}</th>" for cell in head)
+    body = "\n".join(rows)
+    return (
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def html_row(cells: Iterable[str], *, is_ours: bool = False) -> str:
+    """Return a row of cells that are HTML already; one may bring its own <td>."""
+    made = (cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in cells)
+    kind = ' class="ours"' if is_ours else ""
+    return f"<tr{kind}>{''.join(made)}</tr>"

@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from dgb.measure.repeat import SYSTEMS, split_columns
+from dgb.measure.table import html_row, html_table
 from dgb.recipe import Recipe
 
 MEANINGS = {
@@ -153,27 +154,21 @@ def _splits(scores: dict[str, Any]) -> str:
     if len(splits) < 2:
         return ""
     columns = split_columns(splits)
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("System", "Split", *columns))
-    body = "".join(
-        _row(name, title, scores[system]["splits"][name], columns, is_ours=system == "dgb")
+    rows = [
+        html_row(
+            [escape(title), escape(name), *_cells(scores[system]["splits"][name], columns)],
+            is_ours=system == "dgb",
+        )
         for name in splits
         for system, title in SYSTEMS.items()
         if system in scores
-    )
+    ]
     return (
         '<section aria-labelledby="splits"><h2 id="splits">Scores by split</h2>'
         '<p class="note">In percent; the probe is chosen on validation nodes of the split.</p>'
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        "</div></section>\n"
+        f"{html_table(('System', 'Split', *columns), rows, scope='col')}</section>\n"
     )
 
 
-def _row(
-    name: str, title: str, told: dict[str, Any], columns: dict[str, str], *, is_ours: bool
-) -> str:
-    cells = "".join(
-        f"<td>{100 * told[key]:.1f}</td>" if key in told else "<td>–</td>"
-        for key in columns.values()
-    )
-    kind = ' class="ours"' if is_ours else ""
-    return f"<tr{kind}><td>{escape(title)}</td><td>{escape(name)}</td>{cells}</tr>"
+def _cells(found: dict[str, Any], columns: dict[str, str]) -> list[str]:
+    return [f"{100 * found[key]:.1f}" if key in found else "–" for key in columns.values()]

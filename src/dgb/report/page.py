@@ -11,7 +11,7 @@ from typing import Any
 from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.compare import COMPARISON
-from dgb.measure.table import Table, read_table
+from dgb.measure.comparison import Table, read_table
 from dgb.recipe import Recipe
 from dgb.report.comparison import comparison
 from dgb.report.curves import curves

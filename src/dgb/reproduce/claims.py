@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dgb.errors import DGBError
-from dgb.measure.measurement import Measurement
-from dgb.measure.repeat import mean_std
+from dgb.measure.job import Job
+from dgb.measure.table import mean_std
 from dgb.reproduce.published import rows
 
 
@@ -102,7 +102,7 @@ def verdict(higher: Values, lower: Values) -> str:
     return f"{difference:+.1f}: {word}{'' if _is_certain(higher, lower) else ', within noise'}"
 
 
-def cells_of(pairs: list[tuple[Measurement, dict[str, Any]]]) -> dict[str, Cells]:
+def cells_of(pairs: list[tuple[Job, dict[str, Any]]]) -> dict[str, Cells]:
     """Return the accuracies of each data set by table and row."""
     cells: dict[str, Cells] = {}
     for job, line in pairs:

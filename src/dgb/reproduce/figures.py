@@ -11,14 +11,15 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe
-from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.files.atomic import whole_file, write_json
-from dgb.measure.measure import load, log_test_read
+from dgb.measure.job import load
+from dgb.measure.measure import log_test_read
 from dgb.measure.place import Place, in_parallel
-from dgb.measure.runner import refuse_uncommitted
 from dgb.recipe import Recipe
 from dgb.reproduce.plan import ABLATIONS
+from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.machine import set_threads
 from dgb.run.score import describe
 from dgb.run.train import train
@@ -164,7 +165,7 @@ PANELS = {"dgb": "DGB", "without-projection": "without projection", "p=0": "p = 
 SEED, PERPLEXITY = 0, 30.0
 
 
-def make_figure2(place: Place) -> str:
+def draw_figure2(place: Place) -> str:
     """Train the four variants, lay them out, draw them; write the silhouettes beside them."""
     refuse_uncommitted()  # colours and silhouettes show the labels of all nodes
     with plotting():  # before the trainings: it says so where matplotlib is missing
@@ -203,6 +204,6 @@ def variant_recipe(variant: str) -> Recipe:
     return load_recipe("paper-cora", [*ABLATIONS[variant], f"train.seed={SEED}"])
 
 
-def _labels(graph: Graph) -> np.ndarray:
+def _labels(graph: AnyGraph) -> np.ndarray:
     assert graph.labels is not None
     return graph.labels

@@ -6,11 +6,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from dgb.baselines.choices import settings_of
-from dgb.baselines.methods import METHODS
+from dgb.baselines.methods import METHODS, settings_of
 from dgb.cookbook import load_recipe, plain, recipe_from, with_seed
 from dgb.errors import DGBError
-from dgb.measure.measurement import Measurement
+from dgb.measure.job import Job
 from dgb.recipe import Recipe
 from dgb.reproduce.published import DATASETS, rows
 from dgb.settings import check_names, listed
@@ -46,7 +45,7 @@ BEYOND_TABLE_3: dict[str, tuple[str, ...]] = {
 
 def plan(
     table: str, datasets: tuple[str, ...], runs: int | None = None, methods: tuple[str, ...] = ()
-) -> list[Measurement]:
+) -> list[Job]:
     """Return all measurements of a table, or of some rows, a seed of every cell before the next."""
     cells = [cell for dataset in datasets for cell in _cells(table, dataset)]
     check_names("row of the table", methods, (cell.method for cell in cells))
@@ -54,17 +53,17 @@ def plan(
     return with_seeds(cells, [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells])
 
 
-def with_seeds(cells: list[Measurement], counts: list[int]) -> list[Measurement]:
+def with_seeds(cells: list[Job], counts: list[int]) -> list[Job]:
     """Return as many measurements of each cell as are counted, seed 0 of all of them first."""
     return [
         replace(cell, recipe=with_seed(cell.recipe, seed))
-        for seed in range(max(counts))
+        for seed in range(max(counts, default=0))
         for cell, count in zip(cells, counts, strict=True)
         if seed < count
     ]
 
 
-def _runs(cell: Measurement) -> int:
+def _runs(cell: Job) -> int:
     if cell.settings is not None:
         return baseline_runs(cell)
     names = ((cell.table, cell.method), (cell.table, cell.dataset))
@@ -80,7 +79,7 @@ def check_datasets(names: str) -> tuple[str, ...]:
     return chosen
 
 
-def _cells(table: str, dataset: str) -> list[Measurement]:
+def _cells(table: str, dataset: str) -> list[Job]:
     """Return the rows of a table for one data set, with seed 0."""
     if table == "table2":
         return table2_cells(dataset)
@@ -90,7 +89,7 @@ def _cells(table: str, dataset: str) -> list[Measurement]:
         recipes = {row: load_recipe(f"paper-{dataset}", sets) for row, sets in ABLATIONS.items()}
     else:
         recipes = _without_each(dataset)
-    return [Measurement(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
+    return [Job(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
 
 
 def _table3(dataset: str) -> dict[str, Recipe]:
@@ -153,22 +152,23 @@ SLOW = {(system, "pubmed") for system in SLOW_ON_PUBMED}
 DGB_RECIPES = {"dgb": "paper-{}", "dgb-shared": "paper", "dgb-plus": "{}-plus"}
 
 
-def table2_cells(dataset: str) -> list[Measurement]:
+def table2_cells(dataset: str) -> list[Job]:
     """Return the rows of Table 2 for one data set, with seed 0."""
     recipe = load_recipe(f"paper-{dataset}")
     own = [
-        Measurement("table2", row, dataset, "dgb", load_recipe(name.format(dataset)))
+        Job("table2", row, dataset, "dgb", load_recipe(name.format(dataset)))
         for row, name in DGB_RECIPES.items()
     ]
-    return own + [_baseline(key, dataset, recipe) for key in METHODS if key != "dgb"]
+    others = [key for key in METHODS if key != "dgb" and "one" in METHODS[key].graphs]
+    return own + [_baseline(key, dataset, recipe) for key in others]
 
 
-def baseline_runs(cell: Measurement) -> int:
+def baseline_runs(cell: Job) -> int:
     """Return how often a system other than DGB is trained for a cell."""
     return SLOW_RUNS if (cell.system, cell.dataset) in SLOW else BASELINE_RUNS
 
 
-def _baseline(key: str, dataset: str, recipe: Recipe) -> Measurement:
+def _baseline(key: str, dataset: str, recipe: Recipe) -> Job:
     settings = settings_of(key, dataset, recipe)
     other = None if settings is recipe else settings
-    return Measurement("table2", key, dataset, key, recipe, other)
+    return Job("table2", key, dataset, key, recipe, other)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from dgb.baselines.methods import METHODS
-from dgb.measure.measurement import Measurement
-from dgb.measure.repeat import mean_std
+from dgb.measure.job import Job
+from dgb.measure.table import mean_std
 from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, published, rows
 
 # Rows that no published table has, and what they are.
@@ -80,7 +80,7 @@ class SummaryRow:
     paper: dict[str, Cell]
 
 
-def summarise(table: str, pairs: list[tuple[Measurement, dict[str, Any]]]) -> list[SummaryRow]:
+def summarise(table: str, pairs: list[tuple[Job, dict[str, Any]]]) -> list[SummaryRow]:
     """Return the rows of a table: the paper's in its order, then those that we added."""
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for job, line in pairs:

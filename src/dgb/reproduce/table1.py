@@ -1,14 +1,15 @@
 """Table 1: the statistics of the data as our loader counts them, next to the paper's."""
 
 from html import escape
-from typing import Any
+from pathlib import Path
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.files.atomic import write_text
 from dgb.files.jsonl import read_lines, rewrite_lines
-from dgb.measure.measure import load
+from dgb.measure.job import Line, load
 from dgb.measure.place import Place
+from dgb.measure.table import html_row, html_table, markdown_table
 from dgb.report.html import html_page
 from dgb.reproduce.published import DATASETS, citations, published, rows
 
@@ -64,19 +65,27 @@ def write_table1(place: Place, datasets: tuple[str, ...]) -> str:
     """Write table1.jsonl, .md and .html into the results; return the Markdown."""
     path = place.results / "table1.jsonl"
     known = {line["dataset"]: line for line in read_lines(path)}
-    known |= {dataset: statistics_line(load(dataset, place)) for dataset in datasets}
+    for dataset in datasets:
+        graph = load(dataset, place)
+        assert isinstance(graph, Graph)
+        known[dataset] = statistics_line(graph)
     lines = [known[dataset] for dataset in DATASETS if dataset in known]
     rewrite_lines(path, lines)
-    write_text(place.results / "table1.html", _page(lines))
+    return write_lines(lines, place.results)
+
+
+def write_lines(lines: list[Line], results: Path) -> str:
+    """Write results/table1.md and results/table1.html; return the Markdown."""
     text = _markdown(lines)
-    write_text(place.results / "table1.md", text)
+    write_text(results / "table1.md", text)
+    write_text(results / "table1.html", _page(lines))
     return text
 
 
-def statistics_line(graph: Graph) -> dict[str, Any]:
+def statistics_line(graph: Graph) -> Line:
     """Return our counts of a graph, the paper's, and why they differ where they do."""
     ours = statistics(graph)
-    line: dict[str, Any] = {"table": "table1", "dataset": graph.name}
+    line: Line = {"table": "table1", "dataset": graph.name}
     line |= {"graph_hash": fingerprint(graph)} | ours | {"paper": {}, "reasons": []}
     for key, count in ours.items():
         cell = published("table1", key, graph.name)
@@ -87,36 +96,31 @@ def statistics_line(graph: Graph) -> dict[str, Any]:
     return line
 
 
-def _markdown(lines: list[dict[str, Any]]) -> str:
-    titles = [row.title for row in rows("table1")]
-    table = [f"| | {' | '.join(titles)} |", f"|---|{'---|' * len(titles)}"]
-    table += [f"| {_name(line)} | {' | '.join(_cells(line))} |" for line in lines]
-    return (
-        "\n".join([f"# {TITLE}", "", *table, "", *(f"- {why}" for why in _reasons(lines))]) + "\n"
-    )
+def _markdown(lines: list[Line]) -> str:
+    table = markdown_table(_head(), [(_name(m), *_cells(m)) for m in lines], is_narrow=True)
+    return f"# {TITLE}\n\n{table}\n\n" + "\n".join(f"- {why}" for why in _reasons(lines)) + "\n"
 
 
-def _page(lines: list[dict[str, Any]]) -> str:
-    head = "".join(f"<th>{row.title}</th>" for row in rows("table1"))
-    body = "\n".join(
-        f"<tr><td>{_name(line)}</td>{''.join(f'<td>{cell}</td>' for cell in _cells(line))}</tr>"
-        for line in lines
-    )
+def _page(lines: list[Line]) -> str:
+    table = html_table(_head(), [html_row((_name(line), *_cells(line))) for line in lines])
     why = "".join(f"<li>{escape(text)}</li>" for text in _reasons(lines))
-    table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return html_page(TITLE, f'<div class="scroll">{table}</div><ul>{why}</ul>')
+    return html_page(TITLE, f"{table}<ul>{why}</ul>")
 
 
-def _name(line: dict[str, Any]) -> str:
+def _head() -> tuple[str, ...]:
+    return "", *(row.title for row in rows("table1"))
+
+
+def _name(line: Line) -> str:
     return str(line["dataset"]).capitalize()
 
 
-def _cells(line: dict[str, Any]) -> list[str]:
+def _cells(line: Line) -> list[str]:
     pairs = [(line[row.key], line["paper"][row.key]) for row in rows("table1")]
     return [
         f"{ours:,}" if ours == paper else f"{ours:,} (paper {paper:,})" for ours, paper in pairs
     ]
 
 
-def _reasons(lines: list[dict[str, Any]]) -> list[str]:
+def _reasons(lines: list[Line]) -> list[str]:
     return [f"{_name(line)}, {why}" for line in lines for why in line["reasons"]]

@@ -1,18 +1,18 @@
 """The rows of the heterogeneous table, and the data sets that they are measured on."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 from dgb.cookbook import load_recipe
-from dgb.data.load import is_hetero, load_hetero
+from dgb.data.load import is_hetero
 from dgb.data.public.fetch import find_local, has_cached_files
 from dgb.data.public.sources import dataset_name, known_sources, local_folders
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.measure.measurement import Measurement
+from dgb.measure.job import Job, load
 from dgb.measure.place import Place
+from dgb.recipe import Data
 from dgb.reproduce.plan import with_seeds
 from dgb.settings import check_names
 from dgb.terminal import log
@@ -42,7 +42,7 @@ NAMED = {
 
 def plan_hetero(
     graphs: Mapping[str, HeteroGraph], runs: int | None = None, methods: tuple[str, ...] = ()
-) -> list[Measurement]:
+) -> list[Job]:
     """Return all measurements of some rows on graphs by their names, or of all rows."""
     check_names("row of the table", methods, ROWS)
     cells = [
@@ -59,7 +59,7 @@ def plan_hetero(
     return with_seeds(cells, [_count(cell, graphs[cell.dataset], runs or RUNS) for cell in cells])
 
 
-def hetero_cells(dataset: str) -> list[Measurement]:
+def hetero_cells(dataset: str) -> list[Job]:
     """Return the rows for one data set, with seed 0."""
     recipe = load_recipe("hetero")
     recipes = {
@@ -75,17 +75,17 @@ def hetero_cells(dataset: str) -> list[Measurement]:
     if dataset in NAMED:
         recipes["dgb-named"] = load_recipe("hetero", [f"hetero.metapaths={NAMED[dataset]}"])
     return [
-        Measurement(TABLE, row, dataset, row if row in ("random", "raw") else "dgb", recipes[row])
+        Job(TABLE, row, dataset, row if row in ("random", "raw") else "dgb", recipes[row])
         for row in ROWS
         if row in recipes
     ]
 
 
-def _is_possible(cell: Measurement, graph: HeteroGraph) -> bool:
+def _is_possible(cell: Job, graph: HeteroGraph) -> bool:
     return cell.system != "raw" or graph.nodes[graph.target].x is not None
 
 
-def _count(cell: Measurement, graph: HeteroGraph, runs: int) -> int:
+def _count(cell: Job, graph: HeteroGraph, runs: int) -> int:
     # Where there is no split, each seed draws another one: features are scored on all of them.
     return runs if cell.is_random or not graph.splits else 1
 
@@ -96,33 +96,38 @@ DATASETS = ("acm", "dblp", "aminer", "freebase", "imdb")
 
 def load_set(name: str, place: Place) -> HeteroGraph:
     """Return a public data set, or the one in a folder of that name among the user's data."""
-    return _load(name, place.data_folder, place.offline)
+    graph = load(Data(graph=_where(name, place)), place)
+    assert isinstance(graph, HeteroGraph)
+    return graph
 
 
-# As many as there are: a table takes a seed of every data set before the next.
-@lru_cache(maxsize=len(DATASETS))
-def _load(name: str, data_folder: str | None, offline: bool) -> HeteroGraph:
+def locate(job: Job, place: Place) -> Job:
+    """Return a job whose recipe names the place of its data set, for other processes to read."""
+    data = replace(job.recipe.data, graph=_where(job.dataset, place))
+    return replace(job, recipe=replace(job.recipe, data=data))
+
+
+def _where(name: str, place: Place) -> str:
     public = dataset_name(name)
     if public and not known_sources()[public].is_hetero:
         raise DGBError(f"{public} has nodes of one type; --datasets of hetero names others")
-    where = public or _find_folder(name, data_folder)
+    where = public or _find_folder(name, place.data_folder)
     if where is None:
+        folder = next(local_folders(place.data_folder), None)
+        holds = f"{folder} holds" if folder else "no data folder is given, so there is"
         raise DGBError(
-            f"no heterogeneous data set {name}: {_where(data_folder)} no folder of that name "
+            f"no heterogeneous data set {name}: {holds} no folder of that name "
             "with nodes/ and edges/, or as HeCo publishes it in its repository; get it and give "
             "the folder above it as --data-folder or DGB_DATA"
         )
-    return load_hetero(where, data_folder=data_folder, offline=offline)
+    return str(where)
 
 
-def sets_at_hand(place: Place) -> tuple[str, ...]:
-    """Return the data sets that need no download, and say which are not there."""
-    found = tuple(name for name in DATASETS if _is_at_hand(name, place.data_folder))
-    missing = [name for name in DATASETS if name not in found]
-    if missing:
+def sets_at_hand(place: Place, names: Collection[str] = DATASETS) -> tuple[str, ...]:
+    """Return the data sets that need no download, and log which are not there."""
+    found = tuple(name for name in names if _is_at_hand(name, place.data_folder))
+    if missing := [name for name in names if name not in found]:
         log(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
-    if not found:
-        raise DGBError("no heterogeneous data set is there; name some with --datasets, as imdb")
     return found
 
 
@@ -149,8 +154,3 @@ def _find_folder(name: str, data_folder: str | None) -> Path | None:
             if path.name.lower() == name and path.is_dir() and is_hetero(path.resolve()):
                 return path.resolve()
     return None
-
-
-def _where(data_folder: str | None) -> str:
-    folder = next(local_folders(data_folder), None)
-    return f"{folder} holds" if folder else "no data folder is given, so there is"

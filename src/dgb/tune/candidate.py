@@ -4,67 +4,60 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from dgb.arrays import Array
-from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.links import links_of
 from dgb.evaluate.probe import choose_classifier
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.embed import embed
 from dgb.recipe import Probe, Recipe
 from dgb.run.machine import choose_device, generators, set_threads
-from dgb.run.setup import check_recipe
+from dgb.run.setup import Setup, make_setup, resolve_recipe
 from dgb.settings import unknown_name
 from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import CRITERIA, label_free_scores
-from dgb.views.inputs import Inputs, make_inputs
-from dgb.views.sampler import epoch_sampler
 
 Scores = dict[str, float]
 
 
 def mean_scores(
-    graph: Graph, recipe: Recipe, seeds: range, every: int
+    graph: AnyGraph, recipe: Recipe, seeds: range, every: int
 ) -> Iterator[tuple[int, Scores]]:
     """Train a candidate once a seed, all in step; yield epochs with the means of their scores."""
-    check_recipe(recipe)
+    recipe = resolve_recipe(graph, recipe)
     set_threads(recipe.train.threads)
-    inputs = make_inputs(graph, recipe, choose_device(recipe.train.device))
-    runs = [scored_epochs(graph, inputs, _with_seed(recipe, seed), every) for seed in seeds]
+    setup = make_setup(graph, recipe, choose_device(recipe.train.device))
+    runs = [scored_epochs(graph, setup, _with_seed(recipe, seed), every) for seed in seeds]
     for steps in zip(*runs, strict=True):
         epoch, first = steps[0]
         yield epoch, {name: float(np.mean([scores[name] for _, scores in steps])) for name in first}
 
 
 def scored_epochs(
-    graph: Graph, inputs: Inputs, recipe: Recipe, every: int
+    graph: AnyGraph, setup: Setup, recipe: Recipe, every: int
 ) -> Iterator[tuple[int, Scores]]:
     """Train with one seed; yield every few epochs, and after the last, what its scores are."""
     device = choose_device(recipe.train.device)
     for_weights, for_masks = generators(recipe.train.seed, device)
-    model = Bootstrap(graph.num_features, recipe, for_weights).to(device)
+    model = Bootstrap(setup.draw_encoder, recipe, for_weights).to(device)
     state = make_state(model, recipe.train, for_masks)
-    draw_epoch = epoch_sampler(inputs, recipe, for_masks)
+    draw_epoch = setup.sampler(for_masks)
     while state.epoch < recipe.train.epochs:
         train_epoch(state, draw_epoch, recipe.train)
         if state.epoch % every == 0 or state.epoch == recipe.train.epochs:
-            yield state.epoch, score(_embeddings(model, inputs, recipe), graph, recipe)
+            z = setup.embed(model.encoder, "embeddings")[setup.labelled]
+            yield state.epoch, score(z, graph, recipe)
 
 
-def score(z: Array, graph: Graph, recipe: Recipe) -> Scores:
+def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:
     """Return all criteria of embeddings, and validation accuracy where the graph has labels."""
     if not np.isfinite(z).all():  # a last step can break weights after a loss that was fine
         raise DGBError("the embeddings became infinite; lower train.learning_rate")
-    scores = label_free_scores(z, graph.adjacency)
+    scores = label_free_scores(z, links_of(graph))
     if graph.labels is not None:
         scores[VALIDATION] = validation_accuracy(z, graph, recipe.probe)
     return scores
-
-
-def _embeddings(model: Bootstrap, inputs: Inputs, recipe: Recipe) -> Array:
-    z: torch.Tensor = embed(model.encoder, inputs, recipe.embed)
-    return z.cpu().numpy()
 
 
 def _with_seed(recipe: Recipe, seed: int) -> Recipe:
@@ -79,7 +72,7 @@ VALIDATION = "validation"
 DEFAULT_CRITERION = "effective_rank"
 
 
-def validation_accuracy(z: Array, graph: Graph, probe: Probe) -> float:
+def validation_accuracy(z: Array, graph: AnyGraph, probe: Probe) -> float:
     """Return the accuracy on validation of a probe that is learnt from the train nodes.
 
     This is the convex probe whatever `probe.kind` says: the others want test labels.
@@ -88,7 +81,7 @@ def validation_accuracy(z: Array, graph: Graph, probe: Probe) -> float:
     return choose_classifier(z, graph.labels, graph.splits[0], probe).validation
 
 
-def choose_criterion(name: str | None, graph: Graph) -> str:
+def choose_criterion(name: str | None, graph: AnyGraph) -> str:
     """Return the criterion asked for, else validation accuracy where labels allow it."""
     if name is None:
         return DEFAULT_CRITERION if graph.labels is None else VALIDATION

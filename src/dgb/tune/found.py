@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dgb.cookbook import load_recipe, plain, recipe_hash
-from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.files.atomic import write_text
 from dgb.files.jsonl import rewrite_lines
 from dgb.recipe import Recipe
@@ -23,7 +23,7 @@ TRIALS = "trials.jsonl"
 class Search:
     """What is searched, and by what."""
 
-    graph: Graph  # without test labels
+    graph: AnyGraph  # without test labels
     recipe: Recipe  # what all candidates share
     space: Space
     criterion: str
@@ -115,18 +115,6 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
         rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0
         agreement[name] = (rho if math.isfinite(rho) else 0.0, len(finished))
     return agreement
-
-
-def chosen_by(lines: Iterable[Line]) -> dict[str, float]:
-    """Return the validation accuracy of the finished trial that each criterion would choose.
-
-    That of `validation` itself is the most that any choice can reach.
-    """
-    finished = _finished(lines)
-    if not finished:
-        return {}
-    names = (VALIDATION, *CRITERIA)
-    return {name: float(max(finished, key=lambda point: point[name])[VALIDATION]) for name in names}
 
 
 def _finished(lines: Iterable[Line]) -> list[Line]:

@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
-from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.lock import locked
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
-from dgb.run.setup import check_recipe
+from dgb.run.setup import resolve_recipe
 from dgb.terminal import log, progress_bar
 from dgb.tune.candidate import VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
@@ -35,7 +35,7 @@ class Plan:
 
 
 def tune(
-    graph: Graph, recipe: Recipe, space: Space, folder: Path, plan: Plan | None = None
+    graph: AnyGraph, recipe: Recipe, space: Space, folder: Path, plan: Plan | None = None
 ) -> Found:
     """Search for the recipe with the best score, or go on with it; no test label is ever read.
 
@@ -66,8 +66,8 @@ def _tune(search: Search, space: Space, folder: Path, trials: int) -> Found:
     return write_found(lines, search, folder) or _nothing_found(lines)
 
 
-def _make_search(graph: Graph, recipe: Recipe, space: Space, plan: Plan) -> Search:
-    check_recipe(recipe)
+def _make_search(graph: AnyGraph, recipe: Recipe, space: Space, plan: Plan) -> Search:
+    recipe = resolve_recipe(graph, recipe)
     epochs, seed = recipe.train.epochs, recipe.train.seed
     every = max(1, epochs // 8) if plan.every is None else plan.every
     for name, value in (("--trials", plan.trials), ("--seeds", plan.seeds)):
