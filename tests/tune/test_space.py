@@ -103,6 +103,6 @@ def test_the_default_space_holds_the_recipe_itself(name: str) -> None:
 
 
 def test_a_search_starts_from_what_the_recipe_has_within_the_space() -> None:
-    specs = ["train.decay=0.1:0.2", "encoder.width=64,512", "heads.hidden=100:300"]
+    specs = ["train.decay=0.1:0.2", "encoder.width=64,1024", "heads.hidden=100:300"]
     start = starting_point(Recipe(), parse_space(specs, Recipe()))
-    assert start == {"encoder.width": "512", "heads.hidden": 256}
+    assert start == {"encoder.width": "1024", "heads.hidden": 256}
