@@ -32,7 +32,7 @@ def core_seconds(work: Callable[[], Any], times: int = 3) -> float:
 def hop_rate() -> float:
     """Return non-zeros times columns that one core multiplies in a second of a task's hop."""
     from dgb.ray.blocks import Csr
-    from dgb.ray.propagation import step
+    from dgb.ray.propagation import add_term
 
     rng = np.random.default_rng(0)
     part = ROWS * DEGREE // BLOCKS
@@ -42,7 +42,7 @@ def hop_rate() -> float:
         made = sparse.csr_array((rng.random(part, np.float32), tuple(places)), shape=(ROWS, ROWS))
         row.append(Csr(made.indptr, made.indices, made.data, made.shape))
     now = [rng.random((ROWS, COLUMNS), np.float32) for _ in range(BLOCKS)]
-    return part * BLOCKS * COLUMNS / core_seconds(lambda: step(row, now[0], now[1], 0.1, *now))
+    return part * BLOCKS * COLUMNS / core_seconds(lambda: add_term(row, now[0], now[1], 0.1, *now))
 
 
 def product_rate() -> float:

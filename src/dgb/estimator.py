@@ -15,9 +15,9 @@ from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
 from dgb.estimator_inputs import (
     count_features,
+    has_rows,
     id_column,
     is_hetero_object,
-    is_table,
     read_input,
     warn_of,
 )
@@ -168,7 +168,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             float32 array [num_nodes, width], a row per node in the order given.
         """
         check_is_fitted(self, "encoder_")
-        if self.embeddings_ is not None and adjacency is None and edges is None and is_table(X):
+        if self.embeddings_ is not None and adjacency is None and edges is None and has_rows(X):
             rows = find_nodes(self.node_ids_, id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
         given = {"adjacency": adjacency, "edges": edges}

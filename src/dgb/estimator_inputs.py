@@ -45,7 +45,7 @@ def read_input(
     if schema is not None or is_hetero_object(X):
         _check_typed(X, schema, has_edges=has_edges, is_fit=is_fit)
         graph = _read_typed(X, schema.target if schema else recipe.data.target, schema)
-    elif is_table(X) and not has_edges and not (is_fit and estimator.graph is not None):
+    elif has_rows(X) and not has_edges and not (is_fit and estimator.graph is not None):
         return lone_nodes(estimator, X, is_fit=is_fit)
     else:
         refuse_cut(edges.get("adjacency"))
@@ -89,7 +89,7 @@ def _read_typed(data: Any, target: str, schema: Schema | None) -> HeteroGraph:
     return graph if schema is None else align_hetero(graph, schema)
 
 
-def is_table(X: Any) -> bool:  # noqa: N803
+def has_rows(X: Any) -> bool:  # noqa: N803
     """Tell whether X has rows that can be cut, and is no graph object."""
     has_rows = hasattr(X, "__array__") or hasattr(X, "__dataframe__")
     return has_rows or isinstance(X, list | tuple) or sparse.issparse(X)
@@ -119,7 +119,7 @@ def lone_nodes(estimator: Any, X: Any, *, is_fit: bool) -> Graph:  # noqa: N803
 
 def id_column(estimator: Any, X: Any, *, is_fit: bool) -> Array:  # noqa: N803
     """Return the node ids of a list, an array or a frame of one column."""
-    if not is_table(X):
+    if not has_rows(X):
         raise DGBError("with DGB(graph=...), X is a column of node ids, not a graph; drop graph=")
     if not hasattr(X, "columns"):
         # As objects, because numpy would turn the numbers of a mixed list into text.

@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 from torch import nn
 
-from dgb.baselines.augment import GCN, Views, make_views, mask_columns
+from dgb.baselines.augment import StackedGCN, Views, make_views, mask_columns
 from dgb.baselines.inputs import dense_features, seeded
 from dgb.data.graph import Graph, make_graph
 from dgb.views.augment import Features
@@ -79,7 +79,7 @@ def test_gcn_is_convolutions_over_the_view(two_blocks: Graph, *, propagate: bool
     made = make_views(two_blocks, 8)
     views = Views(made.x, made.operator, made.loops, made.edge, made.num_edges, propagate)
     with seeded(0):
-        model = GCN([40, 8, 3], [nn.ReLU(), nn.Identity()])
+        model = StackedGCN([40, 8, 3], [nn.ReLU(), nn.Identity()])
         for bias in model.biases:
             nn.init.normal_(bias)
         view = views.draw(0.3, 0.3)
@@ -91,7 +91,7 @@ def test_gcn_is_convolutions_over_the_view(two_blocks: Graph, *, propagate: bool
     torch.testing.assert_close(model(view), expected)
     some = torch.tensor([7, 2, 110])
     torch.testing.assert_close(model(view, some), expected[some])
-    one = GCN([40, 8], [nn.ReLU()])
+    one = StackedGCN([40, 8], [nn.ReLU()])
     torch.testing.assert_close(one(view, some), (p @ x @ one.weights[0]).relu()[some])
     whole = torch.from_numpy(dense_p(two_blocks.adjacency.toarray())).float()
     hidden = (whole @ dense_features(two_blocks) @ model.weights[0] + model.biases[0]).relu()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dgb.baselines.cca_ssg import Settings, cca_loss, make_encoder, standardise
+from dgb.baselines.cca_ssg import Settings, cca_loss, make_gcn, standardise_columns
 from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
@@ -42,7 +42,7 @@ def test_loss_is_smallest_for_equal_views_of_different_columns() -> None:
 
 
 def test_a_constant_column_becomes_zero() -> None:
-    z = standardise(torch.cat([torch.full((8, 1), 2.0), torch.arange(8.0)[:, None]], 1))
+    z = standardise_columns(torch.cat([torch.full((8, 1), 2.0), torch.arange(8.0)[:, None]], 1))
     assert torch.isfinite(z).all()
     assert (z[:, 0] == 0).all()
     assert float(z[:, 1].norm()) == pytest.approx(1)
@@ -50,7 +50,7 @@ def test_a_constant_column_becomes_zero() -> None:
 
 def test_no_activation_after_the_last_layer() -> None:
     with seeded(0):
-        one, two = (make_encoder(40, Settings(width=8, layers=n)) for n in (1, 2))
+        one, two = (make_gcn(40, Settings(width=8, layers=n)) for n in (1, 2))
     x = torch.tensor([-1.0])
     assert [float(sigma(x)) for sigma in one.sigmas] == [-1]
     assert [float(sigma(x)) for sigma in two.sigmas] == [0, -1]

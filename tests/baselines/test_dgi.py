@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dgb.baselines.dgi import DGI, contrast, draw_pairs, encode_both, summarise
+from dgb.baselines.dgi import DGI, contrast, draw_pairs, encode_both, summarise_graph
 from dgb.baselines.inputs import adj, dense_features, features, seeded
 from dgb.data.graph import Graph
 from dgb.views.view import View
@@ -87,4 +87,4 @@ def test_every_step_is_corrupted_anew(two_blocks: Graph) -> None:
 def test_a_right_discriminator_has_a_small_loss() -> None:
     right, wrong = torch.full((3,), 9.0), torch.full((3,), -9.0)
     assert contrast(right, wrong) < 0.01 < 8 < contrast(wrong, right)
-    assert summarise(torch.zeros(4, 2)).tolist() == [0.5, 0.5]
+    assert summarise_graph(torch.zeros(4, 2)).tolist() == [0.5, 0.5]

@@ -11,8 +11,8 @@ from dgb.baselines.gmnn import (
     Network,
     Settings,
     cross_entropy,
-    encode,
-    fit,
+    encode_nodes,
+    fit_network,
     near,
     predictions,
     smooth,
@@ -39,9 +39,9 @@ def test_training_names_the_nodes_near(two_blocks: Graph) -> None:
     x, settings = hop @ two_blocks.x, Settings(hidden=64, batch=60, ids=60, epochs=60)
     with seeded(0) as rng:
         q = Network(40, hop, settings)
-        before = float(cross_entropy(encode(q, x), q.ids.detach(), target))
-        fit(q, x, target, settings, rng)
-    assert float(cross_entropy(encode(q, x), q.ids.detach(), target)) < before - 0.5
+        before = float(cross_entropy(encode_nodes(q, x), q.ids.detach(), target))
+        fit_network(q, x, target, settings, rng)
+    assert float(cross_entropy(encode_nodes(q, x), q.ids.detach(), target)) < before - 0.5
 
 
 def test_the_loss_among_all_ids_is_the_whole_softmax() -> None:
@@ -97,7 +97,7 @@ def test_p_is_not_told_a_nodes_own_label() -> None:
     labels = np.eye(5, dtype=np.float32)
     changed = labels.copy()
     changed[1] = labels[3]
-    first, second = (encode(p, plain @ sparse.csr_array(y)) for y in (labels, changed))
+    first, second = (encode_nodes(p, plain @ sparse.csr_array(y)) for y in (labels, changed))
     is_same = (first == second).all(1).tolist()
     assert is_same == [False, True, False, True, True]  # 0 and 2 are the neighbours of 1
 
@@ -107,7 +107,7 @@ def test_predictions_are_a_softmax_among_the_nodes_near() -> None:
     with seeded(0):
         p = Network(5, sparse.eye_array(5, format="csr"), Settings(hidden=16)).eval()
     x = plain @ sparse.csr_array(np.eye(5, dtype=np.float32))
-    logits = (encode(p, x) @ p.ids.T / tau).detach().cpu().numpy()
+    logits = (encode_nodes(p, x) @ p.ids.T / tau).detach().cpu().numpy()
     weight = np.exp(logits) * (PATH.toarray() > 0)
     expected = weight / np.maximum(weight.sum(1, keepdims=True), 1e-12)
     np.testing.assert_allclose(predictions(p, x, observed, tau).toarray(), expected, atol=1e-5)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from dgb.baselines.augment import make_views
-from dgb.baselines.grace import GRACE, Settings, contrast, represent
+from dgb.baselines.grace import GRACE, Settings, contrast_nodes, represent
 from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
@@ -44,7 +44,7 @@ def test_learns_what_so_few_columns_do_not_have_untrained(two_blocks: Graph) -> 
 def test_contrast_is_the_papers_loss(temperature: float) -> None:
     with seeded(0):
         u, v = torch.randn(9, 4), torch.randn(9, 4)
-    assert float(contrast(u, v, temperature)) == pytest.approx(paper_loss(u, v, temperature))
+    assert float(contrast_nodes(u, v, temperature)) == pytest.approx(paper_loss(u, v, temperature))
 
 
 def test_all_nodes_give_the_papers_loss_and_some_give_it_of_those(two_blocks: Graph) -> None:
@@ -62,7 +62,7 @@ def test_all_nodes_give_the_papers_loss_and_some_give_it_of_those(two_blocks: Gr
 def test_agreement_is_rewarded() -> None:
     with seeded(0):
         u = torch.randn(20, 6)
-    same, exchanged = contrast(u, u, 0.4), contrast(u, u.roll(1, 0), 0.4)
+    same, exchanged = contrast_nodes(u, u, 0.4), contrast_nodes(u, u.roll(1, 0), 0.4)
     assert float(same) < float(exchanged)
 
 

@@ -11,7 +11,14 @@ from scipy import sparse
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, prelu
 
-from dgb.baselines.graphmae import GraphMAE, Mask, Settings, draw_mask, scaled_cosine_error, train
+from dgb.baselines.graphmae import (
+    GraphMAE,
+    Mask,
+    Settings,
+    draw_mask,
+    scaled_cosine_error,
+    train_autoencoder,
+)
 from dgb.baselines.inputs import adj, dense_features, features, seeded
 from dgb.data.graph import Graph
 from dgb.views.sparse import sparse_matrix
@@ -59,7 +66,7 @@ def test_learns(two_blocks: Graph) -> None:
 def test_reconstructs_masked_nodes_better_than_their_mean(two_blocks: Graph, mask: Mask) -> None:
     x, p, z = features(two_blocks), adj(two_blocks), dense_features(two_blocks)
     with seeded(0):
-        model = train(x, p, replace(SMALL, hidden=32, epochs=60, learning_rate=0.01))
+        model = train_autoencoder(x, p, replace(SMALL, hidden=32, epochs=60, learning_rate=0.01))
     mean = cosine_similarity(z[mask.targets], z[mask.kept].mean(0, keepdim=True)).mean()
     assert model(x, p, mask).mean() > mean + 0.02
 

@@ -8,7 +8,7 @@ import torch
 
 from dgb.baselines.inputs import dense_features, seeded
 from dgb.baselines.planetoid import Planetoid, Settings, learn_labels_first
-from dgb.baselines.supervise import read_labels
+from dgb.baselines.supervise import labelled_nodes
 from dgb.baselines.walks import label_pairs
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import without_test_labels
@@ -89,7 +89,7 @@ def test_validation_labels_are_no_contexts(two_blocks: Graph) -> None:
         graph = replace(shown, labels=labels)
         with seeded(0) as rng:
             model = Planetoid(graph, 2, Settings(label_steps=5, walks=1))
-            learn_labels_first(model, graph, read_labels(graph, torch.device("cpu")), rng)
+            learn_labels_first(model, graph, labelled_nodes(graph, torch.device("cpu")), rng)
         vectors.append(model.skip_gram.centre.detach())
     torch.testing.assert_close(vectors[0], vectors[1], rtol=0, atol=0)
 

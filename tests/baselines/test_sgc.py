@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dgb.baselines.sgc import Settings, propagate, represent
+from dgb.baselines.sgc import Settings, propagate_features, represent
 from dgb.data.graph import Graph
 from dgb.views.operators import row_normalise
 from tests.baselines.conftest import accuracy_of
@@ -30,7 +30,7 @@ def test_is_a_power_of_the_operator_times_features(hops: int, two_blocks: Graph)
 
 def test_dense_and_sparse_features_give_the_same(two_blocks: Graph) -> None:
     x = row_normalise(two_blocks.x)
-    sparse_form = propagate(x, two_blocks.adjacency, 2)
+    sparse_form = propagate_features(x, two_blocks.adjacency, 2)
     sparse_form = sparse_form.toarray() if hasattr(sparse_form, "toarray") else sparse_form
-    dense_form = propagate(x.toarray(), two_blocks.adjacency, 2)
+    dense_form = propagate_features(x.toarray(), two_blocks.adjacency, 2)
     np.testing.assert_allclose(sparse_form, dense_form, atol=1e-6)

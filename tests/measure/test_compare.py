@@ -18,7 +18,7 @@ from dgb.evaluate.probe import linear_probe
 from dgb.files.jsonl import read_lines
 from dgb.measure import compare as runner
 from dgb.measure.compare import Repeats, leave_out, make_jobs
-from dgb.measure.comparison import as_text, make_table, read_table, write
+from dgb.measure.comparison import as_text, make_comparison, read_comparison, write
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
 from dgb.recipe import Recipe
@@ -71,7 +71,7 @@ def test_finished_trainings_are_kept(
     lines = run(graph_file, out)
     with (out / runner.COMPARISON).open("a", encoding="utf-8") as file:
         file.write('{"half": ')  # as a kill leaves it
-    monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(runner, "measure_task", lambda *_: pytest.fail("measured again"))
     assert run(graph_file, out) == lines
 
 
@@ -228,7 +228,7 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
         {"method": "gcn", "test_accuracy": 0.9, "val_accuracy": 0.7} | cost,
         {"method": "dgb", "test_accuracy": 0.8, "val_accuracy": 0.8} | cost,
     ]
-    table = make_table("title", lines, ["LP <failed>"])
+    table = make_comparison("title", lines, ["LP <failed>"])
     assert [row.key for row in table.rows] == ["dgb", "gcn"]
     assert np.isclose(table.rows[0].share, 0.8 / 0.9)
     assert "80.0" in as_text(table)
@@ -244,8 +244,8 @@ def test_a_failure_told_in_many_lines_is_one_remark(
             raise RuntimeError("no memory\n- for a matrix\n\n| of this size |")
         return measure(jobs, graph, place)
 
-    measure = runner.measure
-    monkeypatch.setattr(runner, "measure", failing)
+    measure = runner.measure_task
+    monkeypatch.setattr(runner, "measure_task", failing)
     run(graph_file, tmp_path / "out")
-    remarks = read_table(tmp_path / "out").remarks
+    remarks = read_comparison(tmp_path / "out").remarks
     assert remarks == ["GCN failed in 2 of 2 trainings: no memory - for a matrix | of this size |"]

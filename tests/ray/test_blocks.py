@@ -41,7 +41,7 @@ def put(graph: Graph, sets: list[str], machines: list[dict[str, Any]]) -> tuple[
 def test_blocks_are_propagated_as_by_one_process(
     graph: Graph, sets: list[str], machines: list[dict[str, Any]]
 ) -> None:
-    from dgb.ray.propagation import make_features, propagate
+    from dgb.ray.propagation import make_features, propagate_blocks
 
     recipe, inputs, blocks = put(graph, sets, machines)
     ours, alone = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5)
@@ -50,7 +50,7 @@ def test_blocks_are_propagated_as_by_one_process(
         columns = make_features(blocks, spec.features, ours)
         x = view.x if isinstance(view.x, torch.Tensor) else view.x.dense()
         assert torch.equal(joined(columns), x)  # the same masks, bit for bit
-        made = joined(propagate(blocks, columns, spec.operator))
+        made = joined(propagate_blocks(blocks, columns, spec.operator))
         assert view.propagated is not None
         torch.testing.assert_close(made, view.propagated, atol=1e-6, rtol=1e-5)
     assert torch.equal(ours.get_state(), alone.get_state())

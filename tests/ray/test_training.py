@@ -74,7 +74,7 @@ def train_together(recipe: Recipe, folder: Path, machines: list[dict[str, Any]])
     layout = make_layout((graph.num_nodes, graph.num_features), machines)
     assert len(layout.columns) - 1 == len(machines) == 2
     blocks = put_blocks(inputs, layout)
-    training.fit(model, blocks, recipe, masks, folder=folder, ranks=2)
+    training.fit_ranks(model, blocks, recipe, masks, folder=folder, ranks=2)
     return model
 
 

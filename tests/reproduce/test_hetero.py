@@ -11,6 +11,7 @@ from scipy import sparse
 
 from dgb.baselines import own
 from dgb.cli import main
+from dgb.commands.reproduce import Asked, make
 from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
@@ -25,7 +26,6 @@ from dgb.measure.place import Place
 from dgb.recipe import Recipe
 from dgb.reproduce import results
 from dgb.reproduce import typed_plan as hetero_plan
-from dgb.reproduce.make import Asked, make
 from dgb.reproduce.published import published_rows
 from dgb.reproduce.render import write_hetero_table
 from dgb.reproduce.results import verdict_line, verify

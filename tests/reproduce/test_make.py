@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dgb.cli import main
+from dgb.commands.reproduce import MADE, MEASURED, Asked, make
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.files.jsonl import read_lines
@@ -17,7 +18,6 @@ from dgb.measure.place import Place
 from dgb.reproduce import figures as drawing
 from dgb.reproduce import plan as planning
 from dgb.reproduce import results
-from dgb.reproduce.make import MADE, MEASURED, Asked, make
 from dgb.reproduce.plan import RUNS, TABLES
 from dgb.reproduce.render import TITLES
 from dgb.reproduce.typed_plan import TABLE as HETERO

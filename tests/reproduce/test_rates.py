@@ -13,7 +13,7 @@ from dgb.measure import job as jobs_of
 from dgb.measure.place import Place
 from dgb.reproduce import plan as planning
 from dgb.reproduce import rates as rating
-from dgb.reproduce.published import Row
+from dgb.reproduce.published import PublishedRow
 from dgb.reproduce.rates import Rates, choose_rates, find_rates, neighbours
 
 PAIR = "nfd+adj|nd+diff"
@@ -39,7 +39,7 @@ def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Pla
     fast = ("encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=1")
     monkeypatch.setitem(planning.CHEAPER, "cora", fast)
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
-    monkeypatch.setattr(rating, "rows", lambda _: [Row(PAIR, "", "", {})])
+    monkeypatch.setattr(rating, "rows", lambda _: [PublishedRow(PAIR, "", "", {})])
     return Place(tmp_path / "results", threads=1)
 
 

@@ -8,7 +8,7 @@ from dgb.baselines.methods import METHODS, settings_hash, settings_of
 from dgb.cookbook import load_recipe
 from dgb.files.jsonl import read_lines
 from dgb.measure.compare import COMPARISON
-from dgb.measure.comparison import read_table, write
+from dgb.measure.comparison import read_comparison, write
 from dgb.reproduce import results, typed_plan
 from dgb.reproduce.claims import cells_of, check_claims
 from dgb.reproduce.plan import TABLES, plan
@@ -62,7 +62,7 @@ def test_other_committed_tables_are_what_their_lines_give(tmp_path: Path) -> Non
     pairs = [pair for table in ("table3", "table4") for pair in table_lines(table, RESULTS)]
     assert check_claims(cells_of(pairs)) == (RESULTS / "claims.md").read_text("utf-8")
     for name in COMPARISONS:
-        write(read_table(RESULTS / name), tmp_path)
+        write(read_comparison(RESULTS / name), tmp_path)
         made = (tmp_path / "compare.md").read_bytes()
         assert made == (RESULTS / name / "compare.md").read_bytes()
 

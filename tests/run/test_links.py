@@ -14,13 +14,7 @@ from dgb.data.graph import Graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
 from dgb.measure import repeat
-from dgb.measure.repeat import (
-    CLUSTER_COLUMNS,
-    LINKS,
-    evaluate_links,
-    links_table,
-    scores_table,
-)
+from dgb.measure.repeat import CLUSTER_COLUMNS, LINKS, evaluate_links, links_table, scores_table
 from dgb.recipe import Recipe
 from dgb.run.train import train
 

@@ -84,7 +84,7 @@ def mask_columns(x: Features, drop_rate: float) -> Features:
     return x * keep
 
 
-class GCN(nn.Module):
+class StackedGCN(nn.Module):
     """H^(l+1) = σ_l(P H^(l) W^(l) + b^(l)), where every layer has a width and a σ of its own."""
 
     def __init__(self, sizes: Iterable[int], sigmas: Iterable[nn.Module]) -> None:

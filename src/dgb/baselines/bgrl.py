@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.augment import GCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, encode, make_views
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
@@ -57,7 +57,7 @@ class BGRL(nn.Module):
         """Draw the online network and copy its encoder."""
         super().__init__()
         sizes = [size for size in (settings.hidden, settings.width) if size]
-        self.online = GCN([num_features, *sizes], map(normalised_prelu, sizes))
+        self.online = StackedGCN([num_features, *sizes], map(normalised_prelu, sizes))
         self.target = deepcopy(self.online).requires_grad_(False)
         self.predictor = nn.Sequential(
             nn.Linear(settings.width, settings.predictor),

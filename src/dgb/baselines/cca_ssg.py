@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.augment import GCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, encode, make_views
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
@@ -38,7 +38,7 @@ class Settings:
     patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
-def standardise(z: Tensor) -> Tensor:
+def standardise_columns(z: Tensor) -> Tensor:
     """Return Z̃, whose columns have mean 0 and length 1; a constant column becomes 0."""
     centred = z - z.mean(0)
     length: Tensor = torch.linalg.vector_norm(centred, dim=0)  # std · √n
@@ -47,16 +47,16 @@ def standardise(z: Tensor) -> Tensor:
 
 def cca_loss(z_a: Tensor, z_b: Tensor, decorrelation: float) -> Tensor:
     """Return the squared distance of both views and λ times what their columns share."""
-    a, b = standardise(z_a), standardise(z_b)
+    a, b = standardise_columns(z_a), standardise_columns(z_b)
     eye = torch.eye(a.shape[1], device=a.device)
     shared = sum((z.T @ z - eye).square().sum() for z in (a, b))
     return (a - b).square().sum() + decorrelation * shared
 
 
-def make_encoder(num_features: int, settings: Settings) -> GCN:
+def make_gcn(num_features: int, settings: Settings) -> StackedGCN:
     """Return convolutions with ReLU between them."""
     sigmas = [nn.ReLU() for _ in range(settings.layers - 1)]
-    return GCN([num_features] + settings.layers * [settings.width], [*sigmas, nn.Identity()])
+    return StackedGCN([num_features] + settings.layers * [settings.width], [*sigmas, nn.Identity()])
 
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
@@ -70,6 +70,6 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         return cca_loss(z_a, z_b, settings.decorrelation)
 
     with seeded(seed):
-        encoder = make_encoder(graph.num_features, settings).to(device)
+        encoder = make_gcn(graph.num_features, settings).to(device)
         minimise(encoder, loss, settings)
     return encode(encoder, views)

@@ -17,7 +17,7 @@ from torch.nn.functional import relu
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, features, seeded
-from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.baselines.supervise import fit_classifier, labelled_nodes
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -93,7 +93,7 @@ def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
     x, laplacian = features(graph), scaled_laplacian(graph)
     device = laplacian.values.device
-    labels = read_labels(graph, device)
+    labels = labelled_nodes(graph, device)
     with seeded(seed):
         model = ChebyshevNet(x.shape[1], labels.num_classes, settings).to(device)
         decayed = list(model.first.parameters())

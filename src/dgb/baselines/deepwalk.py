@@ -46,13 +46,13 @@ class Settings:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a row per node: the embedding, with the features next to it where wanted."""
     with seeded(seed) as rng:
-        z = embed(graph.adjacency, settings, rng)
+        z = embed_walks(graph.adjacency, settings, rng)
     if not settings.features:
         return z
     return np.hstack([_unit_rows(z), _unit_rows(dense_features(graph).cpu().numpy())])
 
 
-def embed(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array:
+def embed_walks(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array:
     """Return the embeddings that skip-gram learns from walks, [num_nodes, dim]."""
     num_nodes, device = adjacency.shape[0], choose_device("auto")
     starts = np.concatenate([rng.permutation(num_nodes) for _ in range(settings.walks)])

@@ -68,7 +68,7 @@ class DGI(nn.Module):
     def loss(self, encode: "Pair") -> Tensor:
         """Return the loss of one step."""
         h, corrupted = encode(self.encoder)
-        s = summarise(h)
+        s = summarise_graph(h)
         return contrast(self.discriminator(h, s), self.discriminator(corrupted, s))
 
 
@@ -116,7 +116,7 @@ def one_layer(num_features: int, width: int) -> GCNEncoder:
     return GCNEncoder(num_features, EncoderRecipe(width=width), torch.default_generator)
 
 
-def summarise(h: Tensor) -> Tensor:
+def summarise_graph(h: Tensor) -> Tensor:
     """Return s = sigmoid(mean of the rows), [width]."""
     return h.mean(0).sigmoid()
 

@@ -17,7 +17,7 @@ from torch_geometric.nn import GATConv
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, edge_index, features, seeded
-from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.baselines.supervise import fit_classifier, labelled_nodes
 from dgb.data.graph import Graph
 from dgb.settings import setting
 from dgb.views.augment import Features
@@ -61,7 +61,7 @@ class GAT(nn.Module):
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
     x, edges = features(graph), edge_index(graph, self_loops=True)
-    labels = read_labels(graph, edges.device)
+    labels = labelled_nodes(graph, edges.device)
     with seeded(seed):
         model = GAT(x.shape[1], labels.num_classes, settings).to(edges.device)
         logits = fit_classifier(model, lambda: model(x, edges), labels, settings)

@@ -17,7 +17,7 @@ from torch_geometric.nn import GCNConv
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, adj, features, seeded
-from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.baselines.supervise import fit_classifier, labelled_nodes
 from dgb.data.graph import Graph
 from dgb.settings import setting
 from dgb.views.augment import Features
@@ -56,7 +56,7 @@ class GCN(nn.Module):
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
     x, p = features(graph), adj(graph).csr
-    labels = read_labels(graph, p.device)
+    labels = labelled_nodes(graph, p.device)
     with seeded(seed):
         model = GCN(x.shape[1], labels.num_classes, settings).to(p.device)
         decayed = list(model.first.parameters())

@@ -105,7 +105,7 @@ def information(
     return (joint + apart) / num_i, edges - softplus(unlinked).mean()
 
 
-def make_view(graph: Graph, batch_size: int) -> View:
+def make_graph_view(graph: Graph, batch_size: int) -> View:
     """Return X over the normalised adjacency, P X computed where a step takes rows of it."""
     x, operator = features(graph), adj(graph)
     if not batch_size:
@@ -120,7 +120,7 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         raise DGBError("gmi: batch_size must be 0 or at least 2, for x' is another node")
     if size and settings.layers > 1:
         raise DGBError("gmi: batch_size needs layers = 1, for only P X can be cut into rows")
-    view, support, device = make_view(graph, size), support_of(graph), choose_device("auto")
+    view, support, device = make_graph_view(graph, size), support_of(graph), choose_device("auto")
     whole = sparse_matrix(support, is_symmetric=True)
     with seeded(seed) as rng:
         model = GMI(graph.num_features, settings).to(device)

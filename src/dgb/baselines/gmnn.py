@@ -90,13 +90,13 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     with seeded(seed) as rng:
         q = Network(x.shape[1], loops, settings).to(choose_device("auto"))
         p = Network(len(alone), sparse.diags_array(alone, format="csr"), settings).to(q.ids.device)
-        fit(q, x, observed, settings, rng)
+        fit_network(q, x, observed, settings, rng)
         for _ in range(settings.rounds):
             told = predictions(q, x, observed, settings.tau)
-            fit(p, plain @ told, told, schedule, rng)
+            fit_network(p, plain @ told, told, schedule, rng)
             answer = predictions(p, plain @ told, observed)
-            fit(q, x, (observed + answer) / 2, schedule, rng)
-        return np.asarray(encode(q, x).cpu())
+            fit_network(q, x, (observed + answer) / 2, schedule, rng)
+        return np.asarray(encode_nodes(q, x).cpu())
 
 
 def near(adjacency: Any, depth: int) -> Any:
@@ -119,7 +119,7 @@ def smooth(adjacency: Any, *, self_loops: bool) -> Any:
     return transition(adjacency, self_loops=self_loops)[0].astype(np.float32)
 
 
-def fit(
+def fit_network(
     network: Network, x: Any, target: Any, schedule: Settings, rng: np.random.Generator
 ) -> None:
     """Train q or p in place to name nodes as the rows of the sparse target do."""
@@ -141,7 +141,7 @@ def cross_entropy(z: Tensor, c: Tensor, target: Any) -> Tensor:
 
 
 @torch.no_grad()
-def encode(network: Network, x: Any) -> Tensor:
+def encode_nodes(network: Network, x: Any) -> Tensor:
     """Return z of all nodes without dropout."""
     z: Tensor = network.eval()(x, np.arange(x.shape[0]))
     return z
@@ -152,7 +152,7 @@ def predictions(network: Network, x: Any, observed: Any, tau: float = 1.0) -> An
     """Return softmax(C z_i / τ) among the nodes near i, as a sparse matrix."""
     from torch_geometric.utils import softmax
 
-    z, pairs = encode(network, x), observed.tocoo()
+    z, pairs = encode_nodes(network, x), observed.tocoo()
     index = torch.from_numpy(np.stack([pairs.row, pairs.col])).long().to(z.device)
     parts = torch.split(index, PAIRS_AT_ONCE, 1)
     logits = torch.cat([(z[i] * network.ids[j]).sum(1) for i, j in parts])

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from dgb.arrays import Array
-from dgb.baselines.augment import GCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, encode, make_views
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
@@ -51,7 +51,7 @@ class GRACE(nn.Module):
         """Draw the weights."""
         super().__init__()
         width = settings.width
-        self.encoder = GCN([num_features, 2 * width, width], [nn.ReLU(), nn.ReLU()])
+        self.encoder = StackedGCN([num_features, 2 * width, width], [nn.ReLU(), nn.ReLU()])
         self.project = nn.Sequential(
             nn.Linear(width, settings.projection), nn.ELU(), nn.Linear(settings.projection, width)
         )
@@ -60,10 +60,10 @@ class GRACE(nn.Module):
     def forward(self, view1: View, view2: View, nodes: Tensor) -> Tensor:
         """Return the loss with these nodes as anchors and negatives."""
         u, v = (self.project(self.encoder(view, nodes)) for view in (view1, view2))
-        return contrast(u, v, self.temperature)
+        return contrast_nodes(u, v, self.temperature)
 
 
-def contrast(u: Tensor, v: Tensor, temperature: float) -> Tensor:
+def contrast_nodes(u: Tensor, v: Tensor, temperature: float) -> Tensor:
     """Return the mean of ℓ over both views; rows of u and v are the same nodes.
 
     All rows of both views are candidates of every row but the row itself: a softmax over

@@ -70,7 +70,7 @@ def draw_mask(num_nodes: int, settings: Rates, device: torch.device) -> Mask:
     return Mask(kept, targets[: settings.targets or None], source)
 
 
-def rows(x: Features, wanted: Tensor) -> Features:
+def feature_rows(x: Features, wanted: Tensor) -> Features:
     """Return X with all rows but the wanted ones set to zero."""
     keep = torch.zeros(x.shape[0], device=wanted.device)
     keep[wanted] = 1
@@ -128,7 +128,7 @@ class GraphMAE(nn.Module):
         if mask is None:
             return times(x, self.first)
         draw, rate = global_generator(self.token.device), self.dropout * self.training
-        shown = rows(x, mask.source[mask.source < x.shape[0]])
+        shown = feature_rows(x, mask.source[mask.source < x.shape[0]])
         inside = times(node_feature_dropout(shown, rate, draw), self.first)
         return torch.cat([inside, self.token @ self.first]).index_select(0, mask.source)
 
@@ -149,7 +149,7 @@ class GraphMAE(nn.Module):
     def forward(self, x: Features, p: Operator, mask: Mask) -> Tensor:
         """Return the cosine of features and reconstruction, one for each target."""
         c = self.aggregate(self.encode(x, p, mask), p, mask)
-        x = rows(x, mask.targets)
+        x = feature_rows(x, mask.targets)
         inner = (times(x, self.decoder).index_select(0, mask.targets) * c).sum(1)
         z_length = ((c @ (self.decoder.T @ self.decoder)) * c).sum(1)
         x_length = squared_length(x).index_select(0, mask.targets)
@@ -161,7 +161,7 @@ def scaled_cosine_error(cosine: Tensor, gamma: float) -> Tensor:
     return (1 - cosine).clamp(min=0).pow(gamma).mean()
 
 
-def train(x: Features, p: SparseMatrix, settings: Settings) -> GraphMAE:
+def train_autoencoder(x: Features, p: SparseMatrix, settings: Settings) -> GraphMAE:
     """Return a model that has learnt to reconstruct, with a new mask every epoch."""
     device = p.values.device
     model = GraphMAE(x.shape[1], settings).to(device)
@@ -178,7 +178,7 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the encoder's output for the features as they are, [num_nodes, hidden]."""
     x, p = features(graph), adj(graph)
     with seeded(seed):
-        model = train(x, p, settings)
+        model = train_autoencoder(x, p, settings)
     with torch.no_grad():
         h: Array = model.encode(x, p).cpu().numpy()
     return h

@@ -25,7 +25,7 @@ from torch.nn.functional import relu
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, features, seeded
-from dgb.baselines.supervise import fit_classifier, read_labels
+from dgb.baselines.supervise import fit_classifier, labelled_nodes
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -119,7 +119,7 @@ def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
     x, wavelets = features(graph), make_wavelets(graph, settings)
     device = choose_device("auto")
-    labels = read_labels(graph, device)
+    labels = labelled_nodes(graph, device)
     shape = (x.shape[0], x.shape[1])
     with seeded(seed):
         model = GWNN(shape, labels.num_classes, settings).to(device)

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dgb.arrays import Array
-from dgb.baselines.supervise import Labels, read_labels
+from dgb.baselines.supervise import Labels, labelled_nodes
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.run.machine import choose_device
@@ -38,7 +38,7 @@ class Settings:
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:  # noqa: ARG001
     """Return a class for every node; nothing is drawn."""
-    labels = read_labels(graph, choose_device("auto"))
+    labels = labelled_nodes(graph, choose_device("auto"))
     one_hot = _one_hot(labels)
     f, is_reached = harmonic(graph.adjacency, labels.train.cpu().numpy(), one_hot)
     prior = f[is_reached].mean(0)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.dgi import Discriminator, Pair, contrast, draw_pairs, one_layer, summarise
+from dgb.baselines.dgi import Discriminator, Pair, contrast, draw_pairs, one_layer, summarise_graph
 from dgb.baselines.inputs import adj, features, seeded
 from dgb.baselines.learn import minimise
 from dgb.data.graph import Graph
@@ -57,7 +57,7 @@ class MVGRL(nn.Module):
         """Return the loss of one step."""
         h_adj, corrupted_adj = encode_adj(self.adj)
         h_diff, corrupted_diff = encode_diff(self.diff)
-        s_adj, s_diff = summarise(h_adj), summarise(h_diff)
+        s_adj, s_diff = summarise_graph(h_adj), summarise_graph(h_diff)
         d = self.discriminator
         over_diff = contrast(d(h_diff, s_adj), d(corrupted_diff, s_adj))
         return (over_diff + contrast(d(h_adj, s_diff), d(corrupted_adj, s_diff))) / 2
@@ -68,7 +68,7 @@ class MVGRL(nn.Module):
         return h
 
 
-def make_views(graph: Graph, settings: Settings) -> tuple[View, View]:
+def make_view_pair(graph: Graph, settings: Settings) -> tuple[View, View]:
     """Return the same features over the adjacency and over the diffusion."""
     x, p = features(graph), adj(graph)
     recipe = DiffusionRecipe(alpha=settings.alpha, error=settings.error, self_loops=True)
@@ -77,7 +77,7 @@ def make_views(graph: Graph, settings: Settings) -> tuple[View, View]:
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the representations H_a + H_d of all nodes."""
-    views = make_views(graph, settings)
+    views = make_view_pair(graph, settings)
     with seeded(seed):
         model = MVGRL(graph.num_features, settings.width).to(choose_device("auto"))
         pairs = draw_pairs(views, settings.batch_size)

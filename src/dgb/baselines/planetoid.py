@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, s
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, seeded
 from dgb.baselines.learn import step
-from dgb.baselines.supervise import Labels, keep_best, read_labels
+from dgb.baselines.supervise import Labels, keep_best, labelled_nodes
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
@@ -61,12 +61,12 @@ class Settings:
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    labels = read_labels(graph, choose_device("auto"))
+    labels = labelled_nodes(graph, choose_device("auto"))
     x = to_features(normalize(graph.x)).to(labels.y.device)
     with seeded(seed) as rng:
         model = Planetoid(graph, labels.num_classes, settings).to(labels.y.device)
         learn_contexts = learn_labels_first(model, graph, labels, rng)
-        return labels.names(fit(model, x, labels, learn_contexts))
+        return labels.names(fit_networks(model, x, labels, learn_contexts))
 
 
 class Planetoid(nn.Module):
@@ -128,7 +128,7 @@ def learn_labels_first(
     return by_graph
 
 
-def fit(
+def fit_networks(
     model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]
 ) -> Tensor:
     """Train in place by both losses in turn; return the logits at the best validation accuracy."""

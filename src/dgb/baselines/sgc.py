@@ -27,10 +27,10 @@ class Settings:
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Any:  # noqa: ARG001
     """Return P^K X, sparse or dense as is cheaper."""
-    return propagate(row_normalise(graph.x), graph.adjacency, settings.hops)
+    return propagate_features(row_normalise(graph.x), graph.adjacency, settings.hops)
 
 
-def propagate(x: Any, adjacency: Any, hops: int) -> Any:
+def propagate_features(x: Any, adjacency: Any, hops: int) -> Any:
     """Return P^hops X, dense from the hop on where few zeros are left."""
     p = transition(adjacency, self_loops=True)[0].astype(np.float32)
     z = _cheaper(x)

@@ -36,7 +36,7 @@ class Labels:
         return named
 
 
-def read_labels(graph: Graph, device: torch.device) -> Labels:
+def labelled_nodes(graph: Graph, device: torch.device) -> Labels:
     """Return the labels of the graph's split; its test nodes have none to give."""
     assert graph.labels is not None
     split = graph.splits[0]
@@ -85,21 +85,21 @@ def keep_best(
         if 0 < schedule.patience <= epoch - best_epoch:
             break
     model.load_state_dict(kept)
-    return predict(model, forward)
+    return predict_logits(model, forward)
 
 
 def validate(
     model: nn.Module, forward: Callable[[], Tensor], labels: Labels
 ) -> tuple[float, float]:
     """Return the accuracy and the negative loss on the validation nodes."""
-    logits = predict(model, forward)[labels.validation]
+    logits = predict_logits(model, forward)[labels.validation]
     truth = labels.y[labels.validation]
     right = (logits.argmax(1) == truth).float().mean()
     return float(right), -float(cross_entropy(logits, truth, ignore_index=-1))
 
 
 @torch.no_grad()
-def predict(model: nn.Module, forward: Callable[[], Tensor]) -> Tensor:
+def predict_logits(model: nn.Module, forward: Callable[[], Tensor]) -> Tensor:
     """Return the logits of all nodes without dropout."""
     model.eval()
     return forward()

@@ -12,6 +12,7 @@ from dgb.terminal import output
 if TYPE_CHECKING:
     from dgb.arrays import Array
 
+
 CENTRAL = 5  # nodes that stand for a cluster
 
 

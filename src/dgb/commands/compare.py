@@ -15,7 +15,7 @@ from dgb.commands.options import (
     add_recipe_options,
     check_counts,
     choose_recipe,
-    describe,
+    describe_graph,
     open_graph,
 )
 from dgb.cookbook import split_override
@@ -56,7 +56,7 @@ def add_options(verbs: Verbs) -> ArgumentParser:
 def run(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
     from dgb.measure.compare import COMPARISON, compare
-    from dgb.measure.comparison import as_text, make_table, write
+    from dgb.measure.comparison import as_text, make_comparison, write
     from dgb.measure.place import Place
     from dgb.report.page import write_comparison
 
@@ -64,7 +64,7 @@ def run(options: Namespace) -> None:
     folder = Path(options.out or f"runs/compare-{graph.name}")
     threads = jobs[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
-    output(f"{describe(graph)} → {folder}")
+    output(f"{describe_graph(graph)} → {folder}")
     try:
         lines, failed = compare(jobs, graph, place)
     except KeyboardInterrupt:
@@ -73,7 +73,7 @@ def run(options: Namespace) -> None:
     remarks = [*missing, *_describe_failures(jobs, failed)]
     if not lines:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
-    table = make_table(f"Systems on {graph.name}", lines, remarks)
+    table = make_comparison(f"Systems on {graph.name}", lines, remarks)
     write(table, folder)
     output("", *as_text(table).splitlines(), "", f"every training: {folder / COMPARISON}")
     output(f"page: {write_comparison(folder, table)}")

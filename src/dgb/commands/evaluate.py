@@ -10,7 +10,7 @@ from dgb.commands.options import (
     add_graph_options,
     add_recipe_options,
     choose_recipe,
-    describe,
+    describe_graph,
     open_graph,
 )
 from dgb.cookbook import recipe_hash
@@ -46,7 +46,7 @@ def run(options: Namespace) -> None:
     graph = open_graph(recipe.data, options)
     recipe = resolve_recipe(graph, recipe)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
-    output(f"{describe(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    output(f"{describe_graph(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
     if options.task == "links":
         path = folder / repeat.LINKS
         lines = repeat.evaluate_links(graph, recipe, options.runs, folder)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dgb.data.graph import Graph
     from dgb.data.typed.graph import HeteroGraph
 
+
 Verbs = Any  # what argparse adds verbs to has no public name
 GRAPH = "a known data set (dgb data list), a file of edges, or a folder with edges.* and nodes.*"
 
@@ -128,7 +129,7 @@ def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path
     return path
 
 
-def describe(graph: "Graph | HeteroGraph") -> str:
+def describe_graph(graph: "Graph | HeteroGraph") -> str:
     """Return a graph's name and size in a line."""
     from dgb.data.typed.graph import HeteroGraph
 

@@ -1,12 +1,149 @@
-"""`dgb reproduce`: the paper's tables and figures."""
+"""`dgb reproduce`: the paper's tables and figures, drop rates, claims, and a check of them.
 
+Modules are imported when something is made: the names are known at once.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from dgb.errors import DGBError
+
+if TYPE_CHECKING:
+    from dgb.measure.place import Place
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.options import Verbs, add_count, add_data_options, check_counts
-from dgb.reproduce.make import MADE, Asked, make
 from dgb.settings import listed
 from dgb.terminal import log, output
+
+
+class Asked(NamedTuple):
+    """What is asked for; an empty choice is every data set, or every row."""
+
+    datasets: tuple[str, ...] = ()
+    runs: int | None = None
+    methods: tuple[str, ...] = ()
+    lines: int = 5
+
+
+def make(what: str, place: "Place", asked: Asked) -> str:
+    """Make one of MADE, with its files in the results folder; return what to print."""
+    if asked.methods and what not in MEASURED:
+        raise DGBError(f"--methods picks rows of {', '.join(MEASURED)}; {what} has none")
+    if what not in MEASURED:  # those make it when they may write
+        place.results.mkdir(parents=True, exist_ok=True)
+    return MADE[what](what, place, asked)
+
+
+def make_table(table: str, place: "Place", asked: Asked) -> str:
+    """Measure what is missing of a table, or of some of its rows, and write it again."""
+    from dgb.reproduce.plan import plan
+    from dgb.reproduce.render import write_table
+    from dgb.reproduce.results import measure_missing, table_lines
+    from dgb.reproduce.summary import summarise
+
+    try:
+        measure_missing(plan(table, asked.datasets, asked.runs, asked.methods), place)
+    finally:
+        # All that the results hold is shown, also what another call has measured, and what there
+        # is when a training has failed.
+        pairs = table_lines(table, place.results)
+        text = write_table(table, summarise(table, pairs), place.results) if pairs else ""
+    return text
+
+
+def make_hetero(table: str, place: "Place", asked: Asked) -> str:
+    """Measure what is missing on data sets of several node types, or all at hand."""
+    from dgb.evaluate.scores import why_not_scored
+    from dgb.reproduce.render import write_hetero_table
+    from dgb.reproduce.results import measure_missing, table_lines
+    from dgb.reproduce.typed_plan import load_set, locate, plan_hetero, sets_at_hand
+    from dgb.terminal import log
+
+    graphs = {name: load_set(name, place) for name in asked.datasets or sets_at_hand(place)}
+    if not graphs:
+        raise DGBError("no heterogeneous data set is there; name some with --datasets, as imdb")
+    for name, graph in graphs.items():
+        for note in graph.notes:
+            log(f"note on {name}: {note}")
+        if reason := why_not_scored(graph, 0):
+            raise DGBError(f"nothing to measure {name} by: {reason}")
+    jobs = plan_hetero(graphs, asked.runs, asked.methods)
+    try:
+        measure_missing([locate(job, place) for job in jobs], place)
+    finally:
+        pairs = table_lines(table, place.results)
+        text = write_hetero_table(pairs, place.results) if pairs else ""
+    return text
+
+
+def make_table1(_: str, place: "Place", asked: Asked) -> str:
+    """Count nodes, edges, features and classes of the data sets."""
+    from dgb.reproduce.table1 import write_table1
+
+    return write_table1(place, asked.datasets)
+
+
+def make_figure2(_: str, place: "Place", _asked: Asked) -> str:
+    """Draw the representations of Cora in the plane."""
+    from dgb.reproduce.figures import draw_figure2
+
+    return draw_figure2(place)
+
+
+def make_rates(_: str, place: "Place", asked: Asked) -> str:
+    """Choose Table 3's drop rates on validation."""
+    from dgb.reproduce.rates import find_rates
+
+    found = find_rates(asked.datasets, place)
+    count = sum(len(cells) for cells in found.values())
+    return (
+        f"rates of {count} cells: {place.results / 'rates.toml'}\n"
+        "copy it to src/dgb/reproduce/rates.toml and commit it before `dgb reproduce table3`"
+    )
+
+
+def make_claims(_: str, place: "Place", asked: Asked) -> str:
+    """Hold the paper's observations against Tables 3 and 4 as measured."""
+    from dgb.files.atomic import write_text
+    from dgb.reproduce.claims import cells_of, check_claims
+    from dgb.reproduce.plan import MOST_RUNS, plan
+    from dgb.reproduce.results import matched
+
+    jobs = [job for t in ("table3", "table4") for job in plan(t, asked.datasets, MOST_RUNS)]
+    text = check_claims(cells_of(matched(jobs, place.results)))
+    write_text(place.results / "claims.md", text)
+    return text
+
+
+def make_verdicts(_: str, place: "Place", asked: Asked) -> str:
+    """Measure some lines again; one that comes out otherwise is an error."""
+    from dgb.reproduce.results import verdict_line, verify
+
+    verdicts = verify(place, asked.lines)
+    text = "\n".join(verdict_line(verdict) for verdict in verdicts)
+    if any(verdict["same"] is False for verdict in verdicts):
+        raise DGBError(
+            "not every line came out the same: on another kind of machine, with other versions or "
+            f"other code that may be so; else report it\n{text}"
+        )
+    return text
+
+
+Make = Callable[[str, "Place", Asked], str]
+MEASURED: dict[str, Make] = {
+    **dict.fromkeys(("table2", "table3", "table4", "plus"), make_table),
+    "hetero": make_hetero,
+}
+MADE: dict[str, Make] = {
+    "table1": make_table1,
+    **MEASURED,
+    "figure2": make_figure2,
+    "rates": make_rates,
+    "claims": make_claims,
+    "verify": make_verdicts,
+}
 
 
 def add_options(verbs: Verbs) -> ArgumentParser:

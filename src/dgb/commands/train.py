@@ -13,7 +13,7 @@ from dgb.commands.options import (
     add_recipe_options,
     check_counts,
     choose_recipe,
-    describe,
+    describe_graph,
     open_graph,
 )
 from dgb.errors import DGBError
@@ -130,7 +130,7 @@ def _train(
     from dgb.run.folder import EMBEDDINGS
     from dgb.run.train import train_run
 
-    output(f"{describe(graph)} → {folder}")
+    output(f"{describe_graph(graph)} → {folder}")
     again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
         scores = train_run(graph, recipe, folder, cluster)

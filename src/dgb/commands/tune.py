@@ -10,7 +10,7 @@ from dgb.commands.options import (
     add_graph_options,
     add_recipe_options,
     choose_recipe,
-    describe,
+    describe_graph,
     open_graph,
 )
 from dgb.terminal import log, output
@@ -44,13 +44,15 @@ def run(options: Namespace) -> None:
     """Search a recipe for a graph, resuming an earlier call."""
     from dgb.tune.found import RECIPE, TRIALS, rank_agreement
     from dgb.tune.space import parse_space
+    from dgb.tune.storage import import_optuna
     from dgb.tune.study import Plan, tune
 
+    import_optuna()  # before the graph is read: without it there is no search
     recipe = choose_recipe(options)
     graph = open_graph(recipe.data, options)
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
-    output(f"{describe(graph)} → {folder}")
+    output(f"{describe_graph(graph)} → {folder}")
     try:
         found = tune(graph, recipe, parse_space(options.search, recipe), folder, plan)
     except KeyboardInterrupt:

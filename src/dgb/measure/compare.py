@@ -100,14 +100,14 @@ def why_no_accuracy(graph: AnyGraph, jobs: Iterable[Job]) -> str | None:
 
 def compare(jobs: list[Job], graph: AnyGraph, place: Place) -> tuple[list[Line], Failures]:
     """Return a line per training and split, and what failed; finished trainings are kept."""
-    outcome = run(jobs, {graph.name: graph}, Work(measure, KEY), place)
+    outcome = run(jobs, {graph.name: graph}, Work(measure_task, KEY), place)
     failed: Failures = {}
     for group, why in outcome.failed.items():
         failed.setdefault(group[0].method, []).append(why)
     return [outcome.lines[job] for job in jobs if job in outcome.lines], failed
 
 
-def measure(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
+def measure_task(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
     """Return a line per split: the scores, time and memory of a training, and what repeats it."""
     set_threads(place.threads)
     head = describe(graph, jobs[0].recipe) | {"method": jobs[0].method, "recipe": jobs[0].hash}

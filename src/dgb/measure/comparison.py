@@ -34,7 +34,7 @@ class Row(NamedTuple):
     share: float  # of the best test accuracy
 
 
-class Table(NamedTuple):
+class Comparison(NamedTuple):
     """All rows, and remarks on systems that are missing or have failed."""
 
     title: str
@@ -45,7 +45,7 @@ class Table(NamedTuple):
     graph_hash: str = ""
 
 
-def make_table(title: str, lines: list[Line], remarks: list[str]) -> Table:
+def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Comparison:
     """Return the table of a comparison, best validation accuracy first."""
     is_scored = any("test_accuracy" in line for line in lines)
     first, second = ("test_accuracy", "val_accuracy") if is_scored else ("effective_rank", "")
@@ -59,15 +59,17 @@ def make_table(title: str, lines: list[Line], remarks: list[str]) -> Table:
         for key in order
     ]
     head, note = (HEAD, NOTE) if is_scored else (HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS)
-    return Table(title, head, note, rows, remarks, lines[-1].get("graph_hash", "") if lines else "")
+    return Comparison(
+        title, head, note, rows, remarks, lines[-1].get("graph_hash", "") if lines else ""
+    )
 
 
-def as_text(table: Table) -> str:
+def as_text(table: Comparison) -> str:
     """Return the table for the terminal."""
     return "\n".join([text_table(table.head, [row.cells for row in table.rows]), *table.remarks])
 
 
-def write(table: Table, folder: Path) -> None:
+def write(table: Comparison, folder: Path) -> None:
     """Write compare.md."""
     body = markdown_table(table.head, [row.cells for row in table.rows])
     remarks = "".join(f"\n- {line}" for line in table.remarks)
@@ -75,7 +77,7 @@ def write(table: Table, folder: Path) -> None:
     write_text(folder / MARKDOWN, text)
 
 
-def read_table(folder: Path) -> Table:
+def read_comparison(folder: Path) -> Comparison:
     """Return the table of a comparison's folder, a system's last settings where it has several."""
     lines = [line for line in read_lines(folder / COMPARISON) if _is_measured(line)]
     if not lines:
@@ -88,14 +90,14 @@ def read_table(folder: Path) -> Table:
         ) from error
 
 
-def _table_of(lines: list[Line], folder: Path) -> Table:
+def _table_of(lines: list[Line], folder: Path) -> Comparison:
     same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
     last = {line["method"]: line["recipe"] for line in same}
     shown = [line for line in same if line["recipe"] == last[line["method"]]]
     remarks = _read_remarks(folder / MARKDOWN)
     if left := len(lines) - len(shown):
         remarks.append(f"{left} older measurements, of other settings or data, are left out")
-    return make_table(f"Systems on {shown[-1]['graph']}", shown, remarks)
+    return make_comparison(f"Systems on {shown[-1]['graph']}", shown, remarks)
 
 
 def _is_measured(line: Line) -> bool:

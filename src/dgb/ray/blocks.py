@@ -62,7 +62,7 @@ class BlockOperator:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class GraphBlocks:
     """What a run computes once from a graph, as blocks."""
 
     layout: Layout
@@ -87,7 +87,7 @@ def make_layout(shape: tuple[int, int], machines: Sequence[dict[str, Any]]) -> L
     return Layout(_cuts(num_nodes, num_rows), _cuts(num_features, num_columns), ids)
 
 
-def put_blocks(inputs: Inputs, layout: Layout) -> Blocks:
+def put_blocks(inputs: Inputs, layout: Layout) -> GraphBlocks:
     """Put features and operators into Ray's object store, one block of rows after the other."""
     x, sizes = [], []
     for start, stop in pairwise(layout.rows):
@@ -95,10 +95,10 @@ def put_blocks(inputs: Inputs, layout: Layout) -> Blocks:
         x.append(ray.put(block))
         sizes.append(block.values.size if isinstance(block, Csr) else block.size)
     operators = {name: _put_operator(op, layout) for name, op in inputs.operators.items()}
-    return Blocks(layout, x, sizes, operators)
+    return GraphBlocks(layout, x, sizes, operators)
 
 
-def to_features(block: Csr | Array) -> Features:
+def block_features(block: Csr | Array) -> Features:
     """Return a block of rows of features in the form that augmentations take."""
     return to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
 

@@ -12,8 +12,8 @@ import ray
 from dgb.arrays import Array
 from dgb.model.encoder import Encoder
 from dgb.model.layers import l2_normalise
-from dgb.ray.blocks import Blocks, Ref
-from dgb.ray.propagation import make_features, propagate
+from dgb.ray.blocks import GraphBlocks, Ref
+from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Embed
 from dgb.views.view import Rows
 
@@ -21,7 +21,7 @@ Write = Callable[[Path, Array, Array], None]  # a file, node ids [n] and embeddi
 
 
 def write_parts(
-    encoder: Encoder, blocks: Blocks, recipe: Embed, node_ids: Array, write: tuple[Path, Write]
+    encoder: Encoder, blocks: GraphBlocks, recipe: Embed, node_ids: Array, write: tuple[Path, Write]
 ) -> None:
     """Write the embeddings of all nodes into a folder, a file for each block of rows."""
     folder, write_file = write
@@ -35,10 +35,10 @@ def write_parts(
     )
 
 
-def embed_blocks(encoder: Encoder, blocks: Blocks, recipe: Embed) -> list[Ref]:
+def embed_blocks(encoder: Encoder, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
     """Return what `dgb.model.embed.embed` returns, as blocks of rows in the object store."""
     x = make_features(blocks)
-    views = [propagate(blocks, x, name) for name in recipe.operator.split("+")]
+    views = [propagate_blocks(blocks, x, name) for name in recipe.operator.split("+")]
     network = ray.put(encoder)
     h = [
         _encoded.options(**blocks.layout.on(i)).remote(network, len(views), *columns)
@@ -46,14 +46,14 @@ def embed_blocks(encoder: Encoder, blocks: Blocks, recipe: Embed) -> list[Ref]:
     ]
     width = encoder.width
     if recipe.smooth:
-        h = _joined_rows(propagate(blocks, _cut_columns(h, width, blocks), "smooth"))
-        x = propagate(blocks, x, "smooth") if recipe.features else x
+        h = _joined_rows(propagate_blocks(blocks, _cut_columns(h, width, blocks), "smooth"))
+        x = propagate_blocks(blocks, x, "smooth") if recipe.features else x
     if not recipe.features:
         return h
     return [_with_features.remote(own, *xs) for own, *xs in zip(h, *x, strict=True)]
 
 
-def _cut_columns(h: list[Ref], width: int, blocks: Blocks) -> list[list[Ref]]:
+def _cut_columns(h: list[Ref], width: int, blocks: GraphBlocks) -> list[list[Ref]]:
     count = min(len(blocks.layout.columns) - 1, width)
     cuts = np.linspace(0, width, count + 1).round().astype(int).tolist()
     made = [_cut.options(num_returns=count).remote(own, cuts) for own in h]
@@ -84,7 +84,7 @@ def joined(*columns: Array) -> Array:
     return np.concatenate(columns, axis=1)
 
 
-def with_features(h: Array, *columns: Array) -> Array:
+def append_features(h: Array, *columns: Array) -> Array:
     """Return rows of H with those of X beside them, both of length one."""
     parts = (torch.from_numpy(part) for part in (h, joined(*columns)))
     return torch.cat([l2_normalise(part) for part in parts], 1).numpy()
@@ -97,4 +97,4 @@ def written(write: Write, path: Path, node_ids: Array, h: Array) -> None:
 
 _task = ray.remote(max_retries=-1)
 _encoded, _cut, _joined = _task(encoded), _task(cut), _task(joined)
-_with_features, _written = _task(with_features), _task(written)
+_with_features, _written = _task(append_features), _task(written)

@@ -16,8 +16,8 @@ import torch
 import ray
 from dgb.arrays import Array
 from dgb.files.jsonl import append_line
-from dgb.ray.blocks import Blocks, Ref
-from dgb.ray.propagation import make_features, propagate
+from dgb.ray.blocks import GraphBlocks, Ref
+from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
 from dgb.views.inputs import has_row_batches
@@ -35,7 +35,7 @@ class Share:
     state: Array  # of the generator, once the epoch is drawn
 
 
-def pick(blocks: Blocks, columns: list[list[Ref]], wanted: list[Ref]) -> list[list[Ref]]:
+def pick(blocks: GraphBlocks, columns: list[list[Ref]], wanted: list[Ref]) -> list[list[Ref]]:
     """Return for every rank the rows that it wants of every block of rows."""
     rows = zip(pairwise(blocks.layout.rows), zip(*columns, strict=True), strict=True)
     made = [
@@ -56,7 +56,7 @@ def picked(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:
 
 
 def rank_sampler(
-    epochs: Any, blocks: Blocks, ranks: tuple[int, int], generator: torch.Generator
+    epochs: Any, blocks: GraphBlocks, ranks: tuple[int, int], generator: torch.Generator
 ) -> Callable[[], RowBatches]:
     """Return a function that draws an epoch of this rank; `ranks` as for `Epochs.draw`."""
 
@@ -69,7 +69,7 @@ def rank_sampler(
     return draw
 
 
-def _gathered(rows: Array, blocks: Blocks, pieces: list[Ref]) -> torch.Tensor:
+def _gathered(rows: Array, blocks: GraphBlocks, pieces: list[Ref]) -> torch.Tensor:
     """Put the pieces of every block of rows where they belong, one after the other."""
     out = np.empty((len(rows), blocks.shape[1]), np.float32)
     for cut, piece in zip(pairwise(blocks.layout.rows), pieces, strict=True):
@@ -93,7 +93,7 @@ class Epochs:
         self.drawn: tuple[bytes, list[Share]] = (b"", [])
         self.refused: str | None = None
 
-    def draw(self, blocks: Blocks, ranks: tuple[int, int], state: Array) -> Share:
+    def draw(self, blocks: GraphBlocks, ranks: tuple[int, int], state: Array) -> Share:
         """Return what a rank trains on in the epoch that begins with this state of the generator.
 
         `ranks` is the number of this one, and how many there are. Masks and order are drawn as in
@@ -121,7 +121,7 @@ class Epochs:
         """Return what a rank found that only the user can mend."""
         return self.refused
 
-    def _draw(self, blocks: Blocks, ranks: int, state: Array) -> list[Share]:
+    def _draw(self, blocks: GraphBlocks, ranks: int, state: Array) -> list[Share]:
         generator = torch.Generator()
         generator.set_state(torch.from_numpy(state.copy()))
         specs = [parse_view(view) for view in (self.recipe.view1, self.recipe.view2)]
@@ -130,7 +130,7 @@ class Epochs:
         after = generator.get_state().numpy()
         wanted = [ray.put(rows) for rows, _ in shares]
         views = [
-            pick(blocks, propagate(blocks, columns, spec.operator), wanted)
+            pick(blocks, propagate_blocks(blocks, columns, spec.operator), wanted)
             for columns, spec in zip(drawn, specs, strict=True)
         ]
         return [

@@ -34,7 +34,7 @@ class Engine:
 
         self.blocks = put_blocks(inputs, make_layout(inputs.shape, self.machines))
         folder, ranks = self.folder, self.ranks
-        training.fit(model, self.blocks, self.recipe, generator, folder=folder, ranks=ranks)
+        training.fit_ranks(model, self.blocks, self.recipe, generator, folder=folder, ranks=ranks)
 
     def write_embeddings(self, encoder: Any, node_ids: Array, folder: Path, write: Any) -> None:
         """Write the embeddings of all nodes into a folder, a file for each block of rows."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import ray
 from dgb.arrays import Array
-from dgb.ray.blocks import BlockOperator, Blocks, Csr, Ref, to_features, to_matrix
+from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Ref, block_features, to_matrix
 from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, augment
 from dgb.views.diffusion import chebyshev_sum
 from dgb.views.sparse import SparseMatrix
@@ -22,7 +22,9 @@ AT_ONCE = 2**22  # numbers that are drawn at a time only to be left out
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
 
 
-def propagate(blocks: Blocks, columns: list[list[Ref]], operator: str) -> list[list[Ref]]:
+def propagate_blocks(
+    blocks: GraphBlocks, columns: list[list[Ref]], operator: str
+) -> list[list[Ref]]:
     """Return P X of blocks of columns, each given and returned as its blocks of rows."""
     return [
         _multiply(blocks.operators[operator], part, blocks.layout.on(i))
@@ -31,7 +33,7 @@ def propagate(blocks: Blocks, columns: list[list[Ref]], operator: str) -> list[l
 
 
 def make_features(
-    blocks: Blocks, drops: Drops = (), generator: torch.Generator | None = None
+    blocks: GraphBlocks, drops: Drops = (), generator: torch.Generator | None = None
 ) -> list[list[Ref]]:
     """Return X̃ as blocks of columns, each a list of blocks of rows, with masks newly drawn.
 
@@ -49,7 +51,7 @@ def make_features(
     return [list(part) for part in zip(*rows, strict=True)]
 
 
-def _states(blocks: Blocks, drops: Drops, generator: torch.Generator) -> list[list[Array]]:
+def _states(blocks: GraphBlocks, drops: Drops, generator: torch.Generator) -> list[list[Array]]:
     """Return the generator's states before every block of rows, by block and augmentation."""
     states: list[list[Array]] = [[] for _ in blocks.x]
     rows = np.diff(blocks.layout.rows).tolist()
@@ -64,7 +66,7 @@ def _states(blocks: Blocks, drops: Drops, generator: torch.Generator) -> list[li
 
 def augmented(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
     """Return some rows of X̃, cut by columns."""
-    x, generator = to_features(block), torch.Generator()
+    x, generator = block_features(block), torch.Generator()
     for drop, state in zip(drops, states, strict=True):
         generator.set_state(torch.from_numpy(state.copy()))
         x = augment(x, [drop], generator)
@@ -77,7 +79,7 @@ def _multiply(operator: BlockOperator, x: list[Ref], here: dict[str, Any]) -> li
     def start(blocks: list[Ref], coefficient: float) -> list[Ref]:
         return [_scaled.options(**here).remote(block, coefficient) for block in blocks]
 
-    def step(
+    def add_term(
         before: list[Ref] | None, now: list[Ref], out: list[Ref], coefficient: float
     ) -> tuple[list[Ref], list[Ref]]:
         task = _step.options(num_returns=2, **here)
@@ -95,10 +97,10 @@ def _multiply(operator: BlockOperator, x: list[Ref], here: dict[str, Any]) -> li
             for row, touched, own in rows
         ]
     if operator.scale is None:
-        return chebyshev_sum(operator.coefficients, x, start, step)
+        return chebyshev_sum(operator.coefficients, x, start, add_term)
     pairs = zip(x, operator.scale, strict=True)
     x = [_scaled.options(**here).remote(block, scale, inverse=True) for block, scale in pairs]
-    out = chebyshev_sum(operator.coefficients, x, start, step)
+    out = chebyshev_sum(operator.coefficients, x, start, add_term)
     pairs = zip(out, operator.scale, strict=True)
     return [_scaled.options(**here).remote(block, scale) for block, scale in pairs]
 
@@ -109,12 +111,12 @@ def scaled(block: Array, factor: Any, *, inverse: bool = False) -> Array:
     return np.asarray(block / factor if inverse else block * factor)
 
 
-def product(row: list[Csr], like: Array, *now: Array) -> Array:
+def multiply_rows(row: list[Csr], like: Array, *now: Array) -> Array:
     """Return some rows of T now; `like` has their shape."""
     return _product_of(row, like, now).numpy()
 
 
-def step(
+def add_term(
     row: list[Csr], before: Array | None, total: Array, coefficient: float, *now: Array
 ) -> tuple[Array, Array]:
     """Return some rows of the next Chebyshev term, 2 T now − before or at first T now; and add."""
@@ -132,4 +134,4 @@ def _product_of(row: list[Csr], like: Array, now: Sequence[Array]) -> Tensor:
 
 
 _augmented, _scaled = ray.remote(max_retries=-1)(augmented), ray.remote(max_retries=-1)(scaled)
-_product, _step = ray.remote(max_retries=-1)(product), ray.remote(max_retries=-1)(step)
+_product, _step = ray.remote(max_retries=-1)(multiply_rows), ray.remote(max_retries=-1)(add_term)

@@ -11,10 +11,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
-from dgb.ray.blocks import Blocks
+from dgb.ray.blocks import GraphBlocks
 from dgb.ray.cluster import CHECKPOINTS
 from dgb.ray.epochs import Epochs
-from dgb.ray.worker import Job, train_rank
+from dgb.ray.worker import RankJob, train_rank
 from dgb.recipe import Recipe
 from dgb.terminal import progress_bar
 from dgb.train.checkpoint import load_state
@@ -47,9 +47,9 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
         )
 
 
-def fit(
+def fit_ranks(
     model: Bootstrap,
-    blocks: Blocks,
+    blocks: GraphBlocks,
     recipe: Recipe,
     generator: torch.Generator,
     *,
@@ -63,7 +63,7 @@ def fit(
     check_ranks(recipe, blocks.shape[0], ranks)
     folder = folder.resolve()
     epochs = _start_actor(recipe, folder)
-    job = Job(model, generator.get_state(), recipe, blocks, epochs, folder)
+    job = RankJob(model, generator.get_state(), recipe, blocks, epochs, folder)
     result = _watched(_trainer(job, ranks), recipe, folder)
     if message := ray.get(epochs.refusal.remote()):
         raise DGBError(message)
@@ -82,7 +82,7 @@ def _start_actor(recipe: Recipe, folder: Path) -> Any:
     return actor.remote(recipe, folder)
 
 
-def _trainer(job: Job, ranks: int) -> Any:
+def _trainer(job: RankJob, ranks: int) -> Any:
     return TorchTrainer(
         train_rank,
         train_loop_config={"job": job},

@@ -14,7 +14,7 @@ import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
 from dgb.model.loss import PAPER, Loss, Term
-from dgb.ray.blocks import Blocks
+from dgb.ray.blocks import GraphBlocks
 from dgb.ray.epochs import rank_sampler
 from dgb.recipe import Recipe
 from dgb.train.checkpoint import State, load_state, save_state
@@ -87,27 +87,27 @@ class ParallelModel(nn.parallel.DistributedDataParallel):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class RankJob:
     """What every rank starts from."""
 
     model: Bootstrap
     generator_state: torch.Tensor  # of masks and batches
     recipe: Recipe
-    blocks: Blocks
+    blocks: GraphBlocks
     epochs: Any  # the actor that draws epochs
     folder: Path  # of the run
 
 
 def train_rank(config: dict[str, Any]) -> None:
     """Train one rank until all are done; what only the user can mend is told to the actor."""
-    job: Job = config["job"]
+    job: RankJob = config["job"]
     try:
         _train(job)
     except DGBError as error:  # the same again would not help
         ray.get(job.epochs.refuse.remote(str(error)))
 
 
-def _train(job: Job) -> None:
+def _train(job: RankJob) -> None:
     context, recipe = train.get_context(), job.recipe.train
     rank = context.get_world_rank()
     # Ray leaves one thread to a process that asks for less than one processor.
@@ -132,7 +132,7 @@ def _train(job: Job) -> None:
         _report(state, rank)
 
 
-def _begun(job: Job) -> State:
+def _begun(job: RankJob) -> State:
     """Return the state to go on from: Ray's checkpoint, one of a single process, or the start."""
     generator = torch.Generator()
     generator.set_state(job.generator_state)

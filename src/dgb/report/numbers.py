@@ -37,7 +37,7 @@ def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     )
 
 
-def confusion(scores: dict[str, Any]) -> str:
+def confusion_section(scores: dict[str, Any]) -> str:
     """Return the confusion matrix of the test nodes as a table, shaded by share of its row."""
     if not scores.get("confusion"):
         return ""

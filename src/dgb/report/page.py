@@ -1,4 +1,4 @@
-"""The page of a run: its files read once, and a section for each of them."""
+"""The page of a run or of a comparison: files read once, and a section for each of them."""
 
 import json
 from collections.abc import Iterator
@@ -11,17 +11,33 @@ from typing import Any
 from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.compare import COMPARISON
-from dgb.measure.comparison import Table, read_table
+from dgb.measure.comparison import Comparison, Row, read_comparison
+from dgb.measure.table import html_row, html_table
 from dgb.recipe import Recipe
-from dgb.report.comparison import comparison
 from dgb.report.curves import curves
 from dgb.report.html import html_page, read_part
 from dgb.report.map import pack_map
-from dgb.report.numbers import confusion, hetero_section, numbers
+from dgb.report.numbers import confusion_section, hetero_section, numbers
 from dgb.report.recipe import about, origin, recipe_section
 from dgb.run.folder import RECIPE, SCORES, read_recipe
 from dgb.run.map import MAP
 from dgb.train.monitor import METRICS, read_metrics
+
+
+def comparison(table: Comparison) -> str:
+    """Return a comparison's note, table and remarks as HTML."""
+    made = html_table(table.head, [_comparison_row(row) for row in table.rows], scope="col")
+    remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
+    note = f'<p class="note">{escape(table.note)}</p>\n'
+    return f"{note}{made}\n" + (f"<ul>{remarks}</ul>\n" if remarks else "")
+
+
+def _comparison_row(row: Row) -> str:
+    title, first, *others = (escape(cell) for cell in row.cells)
+    bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
+    barred = f'<td class="with-bar">{first}{bar}</td>'
+    return html_row([title, barred, *others], is_ours=row.key == "dgb")
+
 
 REPORT = "report.html"
 SCRIPTS = (
@@ -64,7 +80,7 @@ def _read_scores(path: Path) -> dict[str, Any]:
     return scores
 
 
-def run_page(run: Run, table: Table | None) -> str:
+def run_page(run: Run, table: Comparison | None) -> str:
     """Return the page of a run, next to the systems of a comparison where there is one."""
     return html_page(
         f"DGB on {run.graph}",
@@ -76,7 +92,7 @@ def run_page(run: Run, table: Table | None) -> str:
     )
 
 
-def _sections(run: Run, table: Table | None) -> Iterator[str]:
+def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
     if not run.scores:
         yield _unfinished(run)
     yield read_part("dgb.report", "map.html") if run.map else _no_map(run)
@@ -87,7 +103,7 @@ def _sections(run: Run, table: Table | None) -> Iterator[str]:
     with _reading(run.folder / METRICS):
         yield curves(run.metrics)
     with _reading(run.folder / SCORES):
-        yield confusion(run.scores)
+        yield confusion_section(run.scores)
     if table:
         yield f"<section><h2>{escape(table.title)}</h2>{comparison(table)}</section>\n"
     yield recipe_section(run.recipe)
@@ -144,7 +160,7 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
             f"{folder} is not a folder; give one that `dgb train` or `dgb compare` has made"
         )
     if (folder / RECIPE).exists():
-        run, table = read_run(folder), read_table(comparison) if comparison else None
+        run, table = read_run(folder), read_comparison(comparison) if comparison else None
         if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
             raise DGBError(f"{comparison} compares systems on another graph than that of {folder}")
         write_text(folder / REPORT, run_page(run, table))
@@ -153,10 +169,10 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
         raise DGBError(f"{folder} holds neither a run ({RECIPE}) nor a comparison ({COMPARISON})")
     if comparison:
         raise DGBError(f"{folder} is a comparison itself; give a run folder to set next to another")
-    return write_comparison(folder, read_table(folder))
+    return write_comparison(folder, read_comparison(folder))
 
 
-def write_comparison(folder: Path, table: Table) -> Path:
+def write_comparison(folder: Path, table: Comparison) -> Path:
     """Write the page of a comparison whose table is known; return its path."""
     write_text(folder / REPORT, html_page(table.title, comparison(table)))
     return folder / REPORT

@@ -23,7 +23,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """A row of a table: `extra` is `data` (Table 2), `view1, view2` (3) or `commented` (4)."""
 
     key: str
@@ -51,7 +51,7 @@ def published(table: str, row: str, dataset: str) -> Cell | None:
     return _cells(values).get(find_source(dataset).name)
 
 
-def rows(table: str) -> list[Row]:
+def rows(table: str) -> list[PublishedRow]:
     """Return the rows of a table in the paper's order."""
     return [_row(key, values) for key, values in _table(table).items()]
 
@@ -91,12 +91,12 @@ def _cell(numbers: Iterable[float]) -> Cell:
     return Cell(*(float(number) for number in numbers))
 
 
-def _row(key: str, values: Mapping[str, Any]) -> Row:
+def _row(key: str, values: Mapping[str, Any]) -> PublishedRow:
     own = {*DATASETS, "title", "group"}
     extra = {name: value for name, value in values.items() if name not in own}
     if "|" in key:
         extra |= zip(("view1", "view2"), key.split("|"), strict=True)
-    return Row(key, values["title"], values.get("group", ""), extra)
+    return PublishedRow(key, values["title"], values.get("group", ""), extra)
 
 
 def _anchor(key: str, values: Mapping[str, Any]) -> Anchor:

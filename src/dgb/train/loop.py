@@ -19,13 +19,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import PAPER, Loss, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
-from dgb.train.checkpoint import (
-    State,
-    describe_divergence,
-    load_state,
-    refuse_overflow,
-    save_state,
-)
+from dgb.train.checkpoint import State, describe_divergence, load_state, refuse_overflow, save_state
 from dgb.train.monitor import health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
 

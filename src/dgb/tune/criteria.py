@@ -24,7 +24,7 @@ def label_free_scores(z: Array, adjacency: Any) -> dict[str, float]:
     return {name: criterion(z, adjacency) for name, criterion in CRITERIA.items()}
 
 
-def effective_rank(z: Array, _adjacency: Any) -> float:
+def rank_of_rows(z: Array, _adjacency: Any) -> float:
     """Return exp of the entropy of the singular values (Roy 2007)."""
     return monitor.effective_rank(torch.from_numpy(z))
 
@@ -45,7 +45,7 @@ def spectrum_decay(z: Array, _adjacency: Any) -> float:
     return float(slope)
 
 
-def spread(z: Array, _adjacency: Any) -> float:
+def spread_of_rows(z: Array, _adjacency: Any) -> float:
     """Return the variance of the ℓ2-normalised rows."""
     return monitor.spread(torch.from_numpy(z))
 
@@ -102,10 +102,10 @@ def cluster_modularity(z: Array, adjacency: Any) -> float:
 
 
 CRITERIA: dict[str, Callable[[Array, Any], float]] = {
-    "effective_rank": effective_rank,
+    "effective_rank": rank_of_rows,
     "stable_rank": stable_rank,
     "spectrum_decay": spectrum_decay,
-    "spread": spread,
+    "spread": spread_of_rows,
     "uniformity": uniformity,
     "edge_auc": edge_auc,
     "cluster_silhouette": cluster_silhouette,

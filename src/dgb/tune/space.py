@@ -42,8 +42,8 @@ def starting_point(recipe: Recipe, space: Space) -> dict[str, Any]:
     start: dict[str, Any] = {}
     for knob in space:
         value = own_value(recipe, knob.key)
-        if knob.choices and as_text(value) in knob.choices:
-            start[knob.key] = as_text(value)
+        if knob.choices and write_value(value) in knob.choices:
+            start[knob.key] = write_value(value)
         elif not knob.choices and knob.low <= value <= knob.high:
             start[knob.key] = value
     return start
@@ -55,7 +55,7 @@ def own_value(recipe: Recipe, key: str) -> Any:
     return plain(recipe)[section][name]
 
 
-def as_text(value: Any) -> str:
+def write_value(value: Any) -> str:
     """Return a value as an override writes it."""
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -120,7 +120,7 @@ def _parse(spec: str, recipe: Recipe) -> Knob:
         raise DGBError(f"{key} cannot be searched: {NOT_SEARCHED[key]}")
     if ":" in text:
         return _range(key, text.split(":"), recipe)
-    choices = [as_text(_checked(recipe, key, choice)) for choice in _split(text)]
+    choices = [write_value(_checked(recipe, key, choice)) for choice in _split(text)]
     return Knob(key, tuple(dict.fromkeys(choices)))
 
 
@@ -143,7 +143,7 @@ def _range(key: str, parts: Sequence[str], recipe: Recipe) -> Knob:
 def _split(text: str) -> list[str]:
     """Return the choices of a list of TOML values, or of words and numbers as people write them."""
     try:
-        return [as_text(value) for value in tomllib.loads(f"values = [{text}]")["values"]]
+        return [write_value(value) for value in tomllib.loads(f"values = [{text}]")["values"]]
     except (tomllib.TOMLDecodeError, TypeError):
         return [_number_or_word(word.strip()) for word in text.split(",") if word.strip()]
 

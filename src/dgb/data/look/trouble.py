@@ -7,11 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.data.look.counts import (
-    column_shares,
-    constant_columns,
-    count_graph,
-)
+from dgb.data.look.counts import column_shares, constant_columns, count_graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
