@@ -13,7 +13,7 @@ demo: .venv/.ready
 test: lint
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup --durations 15
 
-# The method, the readers of data and the commands: what most changes touch, in about a minute.
+# The method, the readers of data and the commands: what most changes touch.
 test-fast: .venv/.tests-ready
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup tests/model tests/views tests/train tests/data \
 	tests/test_imports.py tests/test_recipe.py tests/test_cli.py tests/test_use.py

@@ -35,9 +35,9 @@ def test_results_that_grow_do_not_mark_the_code_as_changed(checkout: Path) -> No
 
 @pytest.mark.parametrize("name", ["cora.toml", "new.toml"])
 def test_edited_and_new_recipes_are_uncommitted(checkout: Path, name: str) -> None:
-    assert machine.uncommitted("recipes", "reproduce/rates.toml") == []
+    assert machine.find_uncommitted("recipes", "reproduce/rates.toml") == []
     (checkout / "recipes" / name).write_text("edited\n")
-    assert machine.uncommitted("recipes", "reproduce/rates.toml") == ["recipes"]
+    assert machine.find_uncommitted("recipes", "reproduce/rates.toml") == ["recipes"]
 
 
 def test_an_installed_package_is_as_released(
@@ -45,7 +45,7 @@ def test_an_installed_package_is_as_released(
 ) -> None:
     monkeypatch.setattr(machine, "__file__", str(tmp_path / "machine.py"))
     assert machine.git_hash() is None
-    assert machine.uncommitted("recipes") == []
+    assert machine.find_uncommitted("recipes") == []
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")

@@ -109,12 +109,12 @@ def test_an_older_format_is_read(blocks: Graph, saved: Path) -> None:
     [
         ({"format": "4"}, r"newer dgb \(format 4, this one reads up to 3\); upgrade dgb"),
         ({"format": "3"}, "is damaged: its digest is missing; train again"),
-        ({"format": "two"}, "no model of dgb"),
-        ({"format": "-1"}, "no model of dgb"),
-        ({"format": "٣"}, "no model of dgb"),
-        ({"format": "9" * 5000}, "no model of dgb"),
-        ({"other": "1"}, "no model of dgb"),
-        (None, "no model of dgb"),
+        ({"format": "two"}, "not a model of dgb"),
+        ({"format": "-1"}, "not a model of dgb"),
+        ({"format": "٣"}, "not a model of dgb"),
+        ({"format": "9" * 5000}, "not a model of dgb"),
+        ({"other": "1"}, "not a model of dgb"),
+        (None, "not a model of dgb"),
     ],
 )
 def test_metadata_tampered_with_is_one_sentence(

@@ -187,7 +187,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """
         check_is_fitted(self, "encoder_")
         folder = Path(folder)
-        # Metrics as well: a run that is not finished would go on with this recipe.
+        # Metrics as well: a run that is not finished would resume with this recipe.
         if any((folder / name).exists() for name in (files.SCORES, METRICS)):
             raise DGBError(f"{folder} holds a run of `dgb train`; save to another folder")
         try:

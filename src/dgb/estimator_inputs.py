@@ -97,7 +97,7 @@ def has_rows(X: Any) -> bool:  # noqa: N803
 
 def lone_nodes(estimator: Any, X: Any, *, is_fit: bool) -> Graph:  # noqa: N803
     """Return features given without edges as a graph of nodes that are each alone."""
-    x = _validated(
+    x = _validate(
         estimator,
         X,
         reset=is_fit,
@@ -125,7 +125,7 @@ def id_column(estimator: Any, X: Any, *, is_fit: bool) -> Array:  # noqa: N803
         # As objects, because numpy would turn the numbers of a mixed list into text.
         X = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)  # noqa: N806
         X = X[:, None] if X.ndim == 1 else X  # noqa: N806
-    ids: Array = _validated(estimator, X, reset=is_fit, dtype=None)
+    ids: Array = _validate(estimator, X, reset=is_fit, dtype=None)
     if ids.shape[1] != 1:
         raise DGBError(
             f"with DGB(graph=...), X is one column of node ids, not {ids.shape[1]} columns"
@@ -153,7 +153,7 @@ def count_features(estimator: Any, encoding: Encoding | None, num_features: int)
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _validated(estimator: Any, X: Any, **checks: Any) -> Any:  # noqa: N803
+def _validate(estimator: Any, X: Any, **checks: Any) -> Any:  # noqa: N803
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn before 1.6

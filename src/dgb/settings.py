@@ -66,10 +66,10 @@ def make_section(kind: type[Section], name: str, values: Mapping[str, Any]) -> S
     for key in values:
         if key not in known:
             raise DGBError(f"unknown key {name}.{key}{_did_you_mean(key, list(known))}")
-    return kind(**{key: _checked(known[key], name, value) for key, value in values.items()})
+    return kind(**{key: _check(known[key], name, value) for key, value in values.items()})
 
 
-def listed(names: str) -> tuple[str, ...]:
+def split_list(names: str) -> tuple[str, ...]:
     """Return the names of a list such as dgi,gcn, each once."""
     return tuple(dict.fromkeys(name.lower() for name in listed_names(names)))
 
@@ -104,7 +104,7 @@ def _did_you_mean(given: str, known: list[str]) -> str:
     return f"{hint} Known: {', '.join(sorted(known))}"
 
 
-def _checked(spec: Field[Any], section: str, value: Any) -> Any:
+def _check(spec: Field[Any], section: str, value: Any) -> Any:
     key, meta = f"{section}.{spec.name}", spec.metadata
     default: Any = spec.default
     if meta["among"]:

@@ -209,7 +209,7 @@ def test_a_class_without_a_test_node_is_in_no_mean_unless_it_is_given() -> None:
     alike = replace(SPLIT, test=SPLIT.test[labels[SPLIT.test] == 0])
     found = heco_scores(10 * z, labels, alike, 0)
     assert found.auc is None and found.macro_f1 == 1 and "auc" not in found.std_over_heads
-    scores = linear_probe(10 * z, labels, alike, HECO).told()
+    scores = linear_probe(10 * z, labels, alike, HECO).values()
     assert "auc" not in scores and scores["test"] == 1
 
 

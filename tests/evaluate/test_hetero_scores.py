@@ -51,7 +51,7 @@ def test_every_split_has_the_scores_of_its_own_probe(graph: HeteroGraph, kind: s
     scores = score_embeddings(z, graph, recipe, seed=5)
     assert list(scores["splits"]) == ["4", "13"]
     for split, found in zip(graph.splits, scores["splits"].values(), strict=True):
-        assert found == linear_probe(z, labels, split, recipe, seed=5).told()
+        assert found == linear_probe(z, labels, split, recipe, seed=5).values()
     assert scores["splits"]["4"]["test"] != scores["splits"]["13"]["test"]
     assert ("macro_f1" in scores["splits"]["4"]) == (kind == "heco")
     assert scores["cluster"] == vars(score_clusters(cluster(z, 3, 5), labels))
@@ -69,7 +69,7 @@ def test_without_a_split_one_is_drawn_by_the_seed(graph: HeteroGraph) -> None:
     z = rows_of(graph)
     drawn = choose_split(bare.target_graph(), 3)
     assert score_embeddings(z, bare, Probe(), 3)["splits"] == {
-        "random split": linear_probe(z, bare.labels, drawn, Probe(), 3).told()
+        "random split": linear_probe(z, bare.labels, drawn, Probe(), 3).values()
     }
 
 
@@ -81,7 +81,7 @@ def test_unlabelled_nodes_are_left_out(graph: HeteroGraph) -> None:
     few = replace(graph.splits[0], test=graph.splits[0].test[20:])
     found = score_embeddings(z, replace(graph, labels=labels), Probe(kind="heco"), 0)
     expected = linear_probe(z, graph.labels, few, Probe(kind="heco"), 0)
-    assert found["splits"]["4"] == expected.told()
+    assert found["splits"]["4"] == expected.values()
 
 
 def test_what_cannot_be_scored_is_said(graph: HeteroGraph) -> None:

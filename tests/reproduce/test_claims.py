@@ -6,7 +6,7 @@ from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
 from dgb.reproduce.claims import CLAIMS, Cells, Values, cells_of, check_claims, verdict
-from dgb.reproduce.published import published, rows
+from dgb.reproduce.published import find_published, rows
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_on_the_paper_s_own_figures_every_claim_but_one_holds() -> None:
 
 def _published(dataset: str) -> Cells:
     figures = {
-        (t, row.key): published(t, row.key, dataset)
+        (t, row.key): find_published(t, row.key, dataset)
         for t in ("table3", "table4")
         for row in rows(t)
     }

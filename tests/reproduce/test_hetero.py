@@ -68,7 +68,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     for file in (heco_probe, linear_heads, f1):
         monkeypatch.setattr(file, "HEADS", 4)
     monkeypatch.setattr(measuring, "set_threads", lambda _: None)
-    monkeypatch.setattr(results, "uncommitted", lambda *_: [])
+    monkeypatch.setattr(results, "find_uncommitted", lambda *_: [])
     monkeypatch.setenv("DGB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("DGB_DATA", raising=False)
     write_acm(tmp_path / "data" / "hetero" / "acm")
@@ -152,7 +152,7 @@ def test_no_test_label_is_read_for_an_uncommitted_recipe(
         asked.extend(names)
         return ["recipes"]
 
-    monkeypatch.setattr(results, "uncommitted", uncommitted)
+    monkeypatch.setattr(results, "find_uncommitted", uncommitted)
     with pytest.raises(DGBError, match="commit first"):
         make_hetero(place, ("acm",), 1)
     assert not place.results.exists() and "reproduce/typed_plan.py" in asked

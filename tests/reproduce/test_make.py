@@ -29,7 +29,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 @pytest.fixture
 def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
-    monkeypatch.setattr(results, "uncommitted", lambda *_: [])
+    monkeypatch.setattr(results, "find_uncommitted", lambda *_: [])
     return Place(tmp_path / "results", threads=1)
 
 
@@ -79,6 +79,6 @@ def test_figure_2_is_drawn_and_its_look_at_labels_is_logged(
 def test_figure_2_is_not_drawn_for_uncommitted_recipes(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "uncommitted", lambda *_: ["recipes"])
+    monkeypatch.setattr(results, "find_uncommitted", lambda *_: ["recipes"])
     with pytest.raises(DGBError, match="commit first"):
         make("figure2", place, Asked(("cora",)))

@@ -2,12 +2,12 @@ import pytest
 
 from dgb.errors import DGBError
 from dgb.recipe import ViewRecipe
-from dgb.reproduce.published import DATASETS, TABLES, Cell, anchors, published, rows
+from dgb.reproduce.published import DATASETS, TABLES, Cell, anchors, find_published, rows
 from dgb.views.view import parse_view
 
 
 def cells(table: str) -> list[Cell]:
-    found = [published(table, row.key, name) for row in rows(table) for name in DATASETS]
+    found = [find_published(table, row.key, name) for row in rows(table) for name in DATASETS]
     return [cell for cell in found if cell is not None]
 
 
@@ -35,13 +35,13 @@ def test_accuracies_are_percent(table: str) -> None:
     ],
 )
 def test_spot_values(table: str, row: str, dataset: str, mean: float, std: float | None) -> None:
-    assert published(table, row, dataset) == Cell(mean, std)
+    assert find_published(table, row, dataset) == Cell(mean, std)
 
 
 def test_the_same_run_of_dgb_stands_in_three_tables() -> None:
     keys = {"table2": "dgb", "table3": "nfd+adj|nd+diff", "table4": "dgb"}
     for name in DATASETS:
-        assert len({published(table, key, name) for table, key in keys.items()}) == 1
+        assert len({find_published(table, key, name) for table, key in keys.items()}) == 1
 
 
 def test_rows_carry_what_their_table_tells() -> None:
@@ -55,10 +55,10 @@ def test_rows_carry_what_their_table_tells() -> None:
 
 
 def test_unknown_names_are_refused_and_unmeasured_data_sets_are_none() -> None:
-    assert published("table2", "dgb", "amazon-photo") is None
+    assert find_published("table2", "dgb", "amazon-photo") is None
     for wrong in (("table5", "dgb", "cora"), ("table2", "dbg", "cora"), ("table2", "dgb", "coar")):
         with pytest.raises(DGBError):
-            published(*wrong)
+            find_published(*wrong)
     with pytest.raises(DGBError):
         rows("table9")
 

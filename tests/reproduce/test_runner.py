@@ -20,7 +20,7 @@ from dgb.measure.measure import TEST_READS, measure
 from dgb.measure.place import Place, in_parallel
 from dgb.recipe import Recipe
 from dgb.reproduce import results
-from dgb.reproduce.results import matched, measure_missing, verdict_line, verify
+from dgb.reproduce.results import match_lines, measure_missing, verdict_line, verify
 
 FAST = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
 KEYS = {"table", "method", "dataset", "recipe", "seed", "val_accuracy", "test_accuracy"}
@@ -35,7 +35,7 @@ def make_jobs(table: str = "table4", seeds: int = 2, *more: str) -> list[Job]:
 @pytest.fixture
 def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
-    monkeypatch.setattr(results, "uncommitted", lambda *_: [])
+    monkeypatch.setattr(results, "find_uncommitted", lambda *_: [])
     return Place(tmp_path / "results", threads=1)
 
 
@@ -89,7 +89,7 @@ def test_a_replaced_line_is_not_adopted(place: Place) -> None:
 def test_no_test_label_is_read_for_an_uncommitted_recipe(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "uncommitted", lambda *_: ["recipes"])
+    monkeypatch.setattr(results, "find_uncommitted", lambda *_: ["recipes"])
     with pytest.raises(DGBError, match="recipes differ from the last commit"):
         measure_missing(make_jobs(), place)
     assert not place.results.exists()
@@ -144,9 +144,9 @@ def test_one_failure_stops_no_other_training(place: Place) -> None:
 
 def test_a_table_shows_all_that_was_measured(place: Place) -> None:
     measure_missing(make_jobs(seeds=3), place)
-    found = matched(make_jobs("plus", 5), place.results)
+    found = match_lines(make_jobs("plus", 5), place.results)
     assert [job.seed for job, _ in found] == [0, 1, 2]
-    assert matched(make_jobs("plus", 5, "train.decay=0.1"), place.results) == []
+    assert match_lines(make_jobs("plus", 5, "train.decay=0.1"), place.results) == []
 
 
 def square(number: int, place: Place) -> tuple[int, int]:

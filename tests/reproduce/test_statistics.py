@@ -2,12 +2,12 @@ import pytest
 
 from dgb.data.load import load_graph
 from dgb.data.public.sources import find_source
-from dgb.reproduce.published import DATASETS, published, rows
+from dgb.reproduce.published import DATASETS, find_published, rows
 from dgb.reproduce.table1 import reason, statistics
 
 
 def paper(key: str, dataset: str) -> int:
-    cell = published("table1", key, dataset)
+    cell = find_published("table1", key, dataset)
     assert cell is not None
     return int(cell.mean)
 

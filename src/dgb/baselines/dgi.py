@@ -3,12 +3,12 @@
     H = σ(P X W),  H̃ = σ(P Π X W),  s = sigmoid(mean of the rows of H)
     D(h, s) = sigmoid(hᵀ M s),  loss = −½ (mean of log D(h, s) + mean of log(1 − D(h̃, s)))
 
-where Π exchanges rows at random, anew at every step. Taken from the paper: one convolution of 512
+where Π exchanges rows at random, again at every step. Taken from the paper: one convolution of 512
 units with PReLU, Adam 1e-3, patience 20 on the loss, the weights with the smallest loss.
 Decided: no bias, in the encoder and in D, as the equations have it (the release has both), and a
 limit on the epochs; with `batch_size`, steps over batches of rows of P X and P Π X, with s
-the summary of the batch and Π anew at every pass over the nodes: on Pubmed a step then costs a
-tenth. On the whole graph X W is taken once: Π X W are its rows in another order.
+the summary of the batch and Π drawn again at every pass over the nodes: a step on Pubmed then costs
+a tenth. On the whole graph X W is taken once: Π X W are its rows in another order.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -92,9 +92,9 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         p = Network(len(alone), sparse.diags_array(alone, format="csr"), settings).to(q.ids.device)
         fit_network(q, x, observed, settings, rng)
         for _ in range(settings.rounds):
-            told = predictions(q, x, observed, settings.tau)
-            fit_network(p, plain @ told, told, schedule, rng)
-            answer = predictions(p, plain @ told, observed)
+            predicted = predictions(q, x, observed, settings.tau)
+            fit_network(p, plain @ predicted, predicted, schedule, rng)
+            answer = predictions(p, plain @ predicted, observed)
             fit_network(q, x, (observed + answer) / 2, schedule, rng)
         return np.asarray(encode_nodes(q, x).cpu())
 
@@ -157,12 +157,12 @@ def predictions(network: Network, x: Any, observed: Any, tau: float = 1.0) -> An
     parts = torch.split(index, PAIRS_AT_ONCE, 1)
     logits = torch.cat([(z[i] * network.ids[j]).sum(1) for i, j in parts])
     values = softmax(logits / tau, index[0], num_nodes=len(z)).cpu().numpy()
-    told = sparse.csr_array((values, (pairs.row, pairs.col)), shape=observed.shape)
+    predicted = sparse.csr_array((values, (pairs.row, pairs.col)), shape=observed.shape)
     # A sharp q leaves little else, and products cost by non-zeros; but no row may become empty.
-    most = np.repeat(told.max(axis=1).toarray().reshape(-1), np.diff(told.indptr))
-    told.data[(told.data < SMALLEST) & (told.data < most)] = 0
-    told.eliminate_zeros()
-    return _with_sums_of_one(told)
+    most = np.repeat(predicted.max(axis=1).toarray().reshape(-1), np.diff(predicted.indptr))
+    predicted.data[(predicted.data < SMALLEST) & (predicted.data < most)] = 0
+    predicted.eliminate_zeros()
+    return _with_sums_of_one(predicted)
 
 
 def _with_sums_of_one(matrix: Any) -> Any:

@@ -8,7 +8,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.recipe import Recipe as Settings
 from dgb.run.setup import Trained
 from dgb.run.train import train
-from dgb.views.inputs import normalised
+from dgb.views.inputs import normalise_features
 
 
 def represent(graph: AnyGraph, settings: Settings, seed: int) -> Any:
@@ -16,7 +16,7 @@ def represent(graph: AnyGraph, settings: Settings, seed: int) -> Any:
     return train_rows(graph, with_seed(settings, seed))[1]
 
 
-def untrained(graph: AnyGraph, settings: Settings, seed: int) -> Any:
+def represent_untrained(graph: AnyGraph, settings: Settings, seed: int) -> Any:
     """Return the representations by the encoder as it was drawn: what the graph alone is worth."""
     return represent(graph, load_recipe(settings, ["train.epochs=0"]), seed)
 
@@ -24,7 +24,7 @@ def untrained(graph: AnyGraph, settings: Settings, seed: int) -> Any:
 def raw(graph: AnyGraph, settings: Settings, seed: int) -> Any:  # noqa: ARG001
     """Return the normalised features alone, dense or sparse as they came."""
     x = graph.x if isinstance(graph, Graph) else graph.nodes[graph.target].x
-    return normalised(x, settings.data)
+    return normalise_features(x, settings.data)
 
 
 def train_rows(graph: AnyGraph, recipe: Settings) -> tuple[Trained, Any]:

@@ -21,7 +21,7 @@ from dgb.commands.options import (
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.settings import check_names, listed
+from dgb.settings import check_names, split_list
 from dgb.terminal import log, output
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
     from dgb.run.setup import resolve_recipe
 
     check_counts(options, "runs", "splits", "jobs")
-    methods = choose_methods(listed(options.methods), is_typed=is_hetero(options.graph))
+    methods = choose_methods(split_list(options.methods), is_typed=is_hetero(options.graph))
     recipe, for_methods = _choose_settings(options, methods)
     graph = open_graph(recipe.data, options)
     recipe = resolve_recipe(graph, recipe)

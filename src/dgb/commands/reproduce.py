@@ -14,7 +14,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.options import Verbs, add_count, add_data_options, check_counts
-from dgb.settings import listed
+from dgb.settings import split_list
 from dgb.terminal import log, output
 
 
@@ -109,10 +109,10 @@ def make_claims(_: str, place: "Place", asked: Asked) -> str:
     from dgb.files.atomic import write_text
     from dgb.reproduce.claims import cells_of, check_claims
     from dgb.reproduce.plan import MOST_RUNS, plan
-    from dgb.reproduce.results import matched
+    from dgb.reproduce.results import match_lines
 
     jobs = [job for t in ("table3", "table4") for job in plan(t, asked.datasets, MOST_RUNS)]
-    text = check_claims(cells_of(matched(jobs, place.results)))
+    text = check_claims(cells_of(match_lines(jobs, place.results)))
     write_text(place.results / "claims.md", text)
     return text
 
@@ -181,11 +181,11 @@ def run(options: Namespace) -> None:
     place = Place(Path(options.results), options.data_folder, options.jobs, offline=options.offline)
     asked = options.datasets
     if options.what == HETERO:
-        datasets = listed(asked or "")
+        datasets = split_list(asked or "")
     else:
         datasets = DATASETS if asked is None else check_datasets(asked)
     try:
-        rest = (options.runs, listed(options.methods), options.lines)
+        rest = (options.runs, split_list(options.methods), options.lines)
         made = make(options.what, place, Asked(datasets, *rest))
     except KeyboardInterrupt:
         log("dgb: stopped; what was measured is kept, the same command resumes")

@@ -16,7 +16,7 @@ def random_signs(node_ids: Array, width: int) -> Array:
     """Return float32 [n, width] of ±1, drawn for every id from its hash alone."""
     words = -(-width // 64)
     offsets = np.arange(1, words + 1, dtype=np.uint64) * _GOLDEN
-    bits = mixed(hash_ids(node_ids)[:, None] + offsets).astype("<u8").view(np.uint8)
+    bits = mix(hash_ids(node_ids)[:, None] + offsets).astype("<u8").view(np.uint8)
     signs = np.unpackbits(bits, axis=1)[:, :width].astype(np.float32)
     signs *= 2
     signs -= 1
@@ -34,11 +34,11 @@ def _hash_text(texts: Array) -> Array:
     hashes = np.full(len(texts), _GOLDEN)
     for column in letters.T:
         # A zero is the padding behind a shorter text, which must not count.
-        hashes = np.where(column == 0, hashes, mixed(hashes ^ column.astype(np.uint64)))
+        hashes = np.where(column == 0, hashes, mix(hashes ^ column.astype(np.uint64)))
     return hashes
 
 
-def mixed(values: Array) -> Array:
+def mix(values: Array) -> Array:
     """Return splitmix64's finaliser, which makes numbers that differ in a bit differ in half."""
     values = (values ^ (values >> np.uint64(30))) * _FIRST
     values = (values ^ (values >> np.uint64(27))) * _SECOND

@@ -37,8 +37,8 @@ def draw_heads(width: int, num_classes: int, seed: int) -> LinearHeads:
     weight = torch.empty(HEADS, width, num_classes)
     for head in weight:
         nn.init.xavier_uniform_(head, generator=generator)
-    beside = weight.transpose(0, 1).flatten(1).requires_grad_()
-    return LinearHeads(beside, torch.zeros(HEADS * num_classes, requires_grad=True))
+    joined = weight.transpose(0, 1).flatten(1).requires_grad_()
+    return LinearHeads(joined, torch.zeros(HEADS * num_classes, requires_grad=True))
 
 
 def train_steps(
@@ -79,9 +79,9 @@ def dense_rows(z: Any, nodes: Array) -> Tensor:
 
 @torch.no_grad()
 def count_classes(heads: LinearHeads, parts: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
-    """Return how often each head was right by class, told it, and should have [3, heads, classes].
+    """Count by class how often each head was right, predicted it, and should have.
 
-    `parts` are rows and their classes.
+    `parts` are rows and their classes. Returns [3, heads, classes].
     """
     total = torch.zeros(3, HEADS, heads.num_classes, dtype=torch.int64)
     for x, y in parts:
@@ -95,9 +95,9 @@ def macro_f1(counts: Tensor) -> Tensor:
     As in scikit-learn, a class that no node has and no node was given is left out of the mean; one
     that was given though no node has it counts as 0.
     """
-    right, told, true = counts.double().unbind()
-    f1 = 2 * right / (told + true).clamp_min(1)
-    return f1.sum(dim=1) / (told + true > 0).sum(dim=1)
+    right, predicted, true = counts.double().unbind()
+    f1 = 2 * right / (predicted + true).clamp_min(1)
+    return f1.sum(dim=1) / (predicted + true > 0).sum(dim=1)
 
 
 def micro_f1(counts: Tensor) -> Tensor:
@@ -106,10 +106,10 @@ def micro_f1(counts: Tensor) -> Tensor:
     return right.sum(dim=1) / true.sum(dim=1)
 
 
-def _count(told: Tensor, y: Tensor, num_classes: int) -> Tensor:
-    places = told + num_classes * torch.arange(HEADS)  # of a head and a class, counted through
+def _count(predicted: Tensor, y: Tensor, num_classes: int) -> Tensor:
+    places = predicted + num_classes * torch.arange(HEADS)  # of a head and a class, counted through
     length = HEADS * num_classes
-    right = torch.bincount(places[told == y[:, None]], minlength=length)
+    right = torch.bincount(places[predicted == y[:, None]], minlength=length)
     given = torch.bincount(places.flatten(), minlength=length)
     true = torch.bincount(y, minlength=num_classes).repeat(HEADS)
     return torch.stack([right, given, true]).view(3, HEADS, num_classes)

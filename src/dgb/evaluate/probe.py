@@ -40,7 +40,7 @@ class ProbeScores:
     predicted: Array | None = field(default=None, repr=False, compare=False)
     more: dict[str, float] = field(default_factory=dict)  # other measures, by their names
 
-    def told(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the scores as a results file holds them."""
         own = {"validation": self.validation, "test": self.test, "settings": self.settings}
         return own | self.more
@@ -149,7 +149,7 @@ def _classifier(
     from sklearn.metrics import log_loss
 
     train, validation = rows
-    # scikit-learn sums the loss over rows where weight decay is told against its mean.
+    # scikit-learn sums the loss over rows where weight decay is meant against its mean.
     model = LogisticRegression(C=1 / (weight_decay * len(split.train)), max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit cut at 1000 steps is still a candidate

@@ -104,12 +104,12 @@ def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any] | 
     None for more than 100 classes: nobody reads such a table, and it grows with their square.
     """
     assert graph.labels is not None
-    truth, told = graph.labels[split.test], predicted[split.test]
+    truth, guessed = graph.labels[split.test], predicted[split.test]
     classes = np.unique(graph.labels[graph.labels >= 0])
     if len(classes) > CONFUSED:
         return None
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    np.add.at(counts, (np.searchsorted(classes, truth), np.searchsorted(classes, told)), 1)
+    np.add.at(counts, (np.searchsorted(classes, truth), np.searchsorted(classes, guessed)), 1)
     return {"labels": class_names(graph, classes).tolist(), "counts": counts.tolist()}
 
 
@@ -173,9 +173,9 @@ def score_and_predict(
     probes = {name: linear_probe(z, labels, s, recipe, seed) for name, s in splits.items()}
     clusters = asdict(score_clusters(cluster(z, nodes.num_classes, seed), labels))
     name, probe = next(iter(probes.items()))
-    scores = {"probe": probe.told(), "cluster": clusters}
+    scores = {"probe": probe.values(), "cluster": clusters}
     if isinstance(graph, Graph):
         return scores, probe.predicted
     # What has room for one split shows the first, and says which that is.
     scores["probe"] |= {"split": name}
-    return scores | {"splits": {name: probe.told() for name, probe in probes.items()}}, None
+    return scores | {"splits": {name: probe.values() for name, probe in probes.items()}}, None

@@ -24,7 +24,7 @@ def whole_file(
     """Give a temporary file next to `path` that takes its place once it is filled.
 
     `is_shared` keeps processes that may write the same file out of each other's way. What was
-    there before goes on living as `previous`, where one is named.
+    there before is kept as `previous`, where one is named.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part" if is_shared else f"{path.name}.part")
     try:

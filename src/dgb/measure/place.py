@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dgb.errors import DGBError
 
-# What one training may fail with while others go on: a mistake in its settings, a loss that
+# What one training may fail with while others continue: a mistake in its settings, a loss that
 # diverged, a matrix that no solver likes, or too little memory.
 FAILURES = (DGBError, MemoryError, RuntimeError, ValueError, ArithmeticError)
 
@@ -79,7 +79,7 @@ def _result(future: "Future[Result]") -> Result:
     except BrokenProcessPool as error:
         raise DGBError(
             "a training was killed, most often for want of memory; the same command with fewer "
-            "--jobs goes on"
+            "--jobs resumes it"
         ) from error
 
 

@@ -42,7 +42,7 @@ def run(jobs: Sequence[Job], graphs: Mapping[str, AnyGraph], work: Work, place: 
         for path in sorted({path_of(job, place) for job in jobs}):
             stack.enter_context(locked(path.parent, path.name))
         hashes = {name: fingerprint(graph) for name, graph in graphs.items()}
-        done = _known(jobs, hashes, work, place)
+        done = _find_known(jobs, hashes, work, place)
         return _measure_rest(jobs, done, graphs, work, place)
 
 
@@ -59,7 +59,7 @@ def require_lines(jobs: Sequence[Job], outcome: Outcome) -> list[Line]:
     return [outcome.lines[job] for job in jobs]
 
 
-def _known(
+def _find_known(
     jobs: Sequence[Job], hashes: Mapping[str, str], work: Work, place: Place
 ) -> dict[Job, Line]:
     """Return the lines that are there already, and write those of other files to the job's own.
@@ -114,7 +114,7 @@ def _measure_rest(
 def _attempt(
     measure: Measure, graphs: Mapping[str, AnyGraph], group: Group, place: Place
 ) -> list[Line] | str:
-    """Measure, or return in one line why it could not be done: others must go on.
+    """Measure, or return in one line why it could not be done: others must continue.
 
     A process of its own reads the graph itself: to send it there would take longer.
     """

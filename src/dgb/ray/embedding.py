@@ -66,7 +66,7 @@ def _joined_rows(columns: list[list[Ref]]) -> list[Ref]:
 
 
 @torch.no_grad()
-def encoded(encoder: Encoder, operators: int, *columns: Array) -> Array:
+def encode_rows(encoder: Encoder, operators: int, *columns: Array) -> Array:
     """Return H of some rows, summed over operators, from their columns of P X for each of them."""
     count = len(columns) // operators
     views = [np.concatenate(columns[i : i + count], 1) for i in range(0, len(columns), count)]
@@ -79,14 +79,14 @@ def cut(h: Array, cuts: list[int]) -> Any:
     return parts if len(parts) > 1 else parts[0]
 
 
-def joined(*columns: Array) -> Array:
+def join_columns(*columns: Array) -> Array:
     """Return some rows whose columns are given in blocks."""
     return np.concatenate(columns, axis=1)
 
 
 def append_features(h: Array, *columns: Array) -> Array:
-    """Return rows of H with those of X beside them, both of length one."""
-    parts = (torch.from_numpy(part) for part in (h, joined(*columns)))
+    """Return rows of H with those of X next to them, both of length one."""
+    parts = (torch.from_numpy(part) for part in (h, join_columns(*columns)))
     return torch.cat([l2_normalise(part) for part in parts], 1).numpy()
 
 
@@ -96,5 +96,5 @@ def written(write: Write, path: Path, node_ids: Array, h: Array) -> None:
 
 
 _task = ray.remote(max_retries=-1)
-_encoded, _cut, _joined = _task(encoded), _task(cut), _task(joined)
+_encoded, _cut, _joined = _task(encode_rows), _task(cut), _task(join_columns)
 _with_features, _written = _task(append_features), _task(written)

@@ -48,7 +48,7 @@ def pick(blocks: GraphBlocks, columns: list[list[Ref]], wanted: list[Ref]) -> li
     return [list(own) for own in zip(*by_block, strict=True)]
 
 
-def picked(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:
+def pick_rows(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:
     """Return the rows of a block that each rank wants, given its columns in parts."""
     wanted, block = arrays[:ranks], np.concatenate(arrays[ranks:], axis=1)
     rows = [block[own[_is_inside(own, cut)] - cut[0]] for own in wanted]
@@ -63,13 +63,13 @@ def rank_sampler(
     def draw() -> RowBatches:
         share: Share = ray.get(epochs.draw.remote(blocks, ranks, generator.get_state().numpy()))
         generator.set_state(torch.from_numpy(share.state.copy()))
-        view1, view2 = (ColumnBlocks((_gathered(share.rows, blocks, v),)) for v in share.views)
+        view1, view2 = (ColumnBlocks((_gather(share.rows, blocks, v),)) for v in share.views)
         return RowBatches((view1, view2), share.sizes, torch.device("cpu"))
 
     return draw
 
 
-def _gathered(rows: Array, blocks: GraphBlocks, pieces: list[Ref]) -> torch.Tensor:
+def _gather(rows: Array, blocks: GraphBlocks, pieces: list[Ref]) -> torch.Tensor:
     """Put the pieces of every block of rows where they belong, one after the other."""
     out = np.empty((len(rows), blocks.shape[1]), np.float32)
     for cut, piece in zip(pairwise(blocks.layout.rows), pieces, strict=True):
@@ -81,7 +81,7 @@ def _is_inside(rows: Array, cut: tuple[int, int]) -> Array:
     return np.asarray((rows >= cut[0]) & (rows < cut[1]))
 
 
-_picked = ray.remote(max_retries=-1)(picked)
+_picked = ray.remote(max_retries=-1)(pick_rows)
 
 
 class Epochs:
@@ -114,11 +114,11 @@ class Epochs:
         append_line(self.folder / METRICS, line)
 
     def refuse(self, message: str) -> None:
-        """Remember what a rank found that only the user can mend."""
+        """Remember what a rank found that only the user can fix."""
         self.refused = message
 
     def refusal(self) -> str | None:
-        """Return what a rank found that only the user can mend."""
+        """Return what a rank found that only the user can fix."""
         return self.refused
 
     def _draw(self, blocks: GraphBlocks, ranks: int, state: Array) -> list[Share]:

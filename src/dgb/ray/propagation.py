@@ -64,7 +64,7 @@ def _states(blocks: GraphBlocks, drops: Drops, generator: torch.Generator) -> li
     return states
 
 
-def augmented(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
+def augment_rows(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
     """Return some rows of X̃, cut by columns."""
     x, generator = block_features(block), torch.Generator()
     for drop, state in zip(drops, states, strict=True):
@@ -105,7 +105,7 @@ def _multiply(operator: BlockOperator, x: list[Ref], here: dict[str, Any]) -> li
     return [_scaled.options(**here).remote(block, scale) for block, scale in pairs]
 
 
-def scaled(block: Array, factor: Any, *, inverse: bool = False) -> Array:
+def scale_block(block: Array, factor: Any, *, inverse: bool = False) -> Array:
     """Return a block times, or divided by, a number or a column of numbers."""
     factor = np.asarray(factor, block.dtype)
     return np.asarray(block / factor if inverse else block * factor)
@@ -133,5 +133,8 @@ def _product_of(row: list[Csr], like: Array, now: Sequence[Array]) -> Tensor:
     return out
 
 
-_augmented, _scaled = ray.remote(max_retries=-1)(augmented), ray.remote(max_retries=-1)(scaled)
+_augmented, _scaled = (
+    ray.remote(max_retries=-1)(augment_rows),
+    ray.remote(max_retries=-1)(scale_block),
+)
 _product, _step = ray.remote(max_retries=-1)(multiply_rows), ray.remote(max_retries=-1)(add_term)

@@ -64,7 +64,7 @@ def fit_ranks(
     folder = folder.resolve()
     epochs = _start_actor(recipe, folder)
     job = RankJob(model, generator.get_state(), recipe, blocks, epochs, folder)
-    result = _watched(_trainer(job, ranks), recipe, folder)
+    result = _watch(_trainer(job, ranks), recipe, folder)
     if message := ray.get(epochs.refusal.remote()):
         raise DGBError(message)
     with result.checkpoint.as_directory() as written:
@@ -92,7 +92,7 @@ def _trainer(job: RankJob, ranks: int) -> Any:
             resources_per_worker={"CPU": RANK_SHARE},
             placement_strategy="SPREAD",
         ),
-        # Ray Train goes on from the checkpoints that it finds in a folder of this name.
+        # Ray Train resumes from the checkpoints that it finds in a folder of this name.
         run_config=train.RunConfig(
             name="train",
             storage_path=str(job.folder / CHECKPOINTS),
@@ -102,8 +102,8 @@ def _trainer(job: RankJob, ranks: int) -> Any:
     )
 
 
-def _watched(trainer: Any, recipe: Recipe, folder: Path) -> Any:
-    """Run the trainer beside a bar of its epochs, in a thread: Ctrl-C stays with this one."""
+def _watch(trainer: Any, recipe: Recipe, folder: Path) -> Any:
+    """Run the trainer next to a bar of its epochs, in a thread: Ctrl-C stays with this one."""
     outcome: list[Any] = []
 
     def run() -> None:
@@ -120,7 +120,7 @@ def _watched(trainer: Any, recipe: Recipe, folder: Path) -> Any:
             _show_new(bar, folder)
     if isinstance(outcome[0], Exception):
         raise DGBError(
-            f"training on Ray failed: {outcome[0]}; go on from its last checkpoint with "
+            f"training on Ray failed: {outcome[0]}; resume from its last checkpoint with "
             f"`dgb train --resume {folder} --engine ray` and the same --address"
         ) from outcome[0]
     return outcome[0]

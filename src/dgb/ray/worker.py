@@ -99,7 +99,7 @@ class RankJob:
 
 
 def train_rank(config: dict[str, Any]) -> None:
-    """Train one rank until all are done; what only the user can mend is told to the actor."""
+    """Train one rank until all are done; what only the user can fix is reported to the actor."""
     job: RankJob = config["job"]
     try:
         _train(job)
@@ -113,7 +113,7 @@ def _train(job: RankJob) -> None:
     # Ray leaves one thread to a process that asks for less than one processor.
     here = (os.cpu_count() or 1) // context.get_local_world_size()
     torch.set_num_threads(recipe.threads or max(1, here))
-    state = _begun(job)
+    state = _restore_state(job)
     if rank == 0:
         ray.get(job.epochs.begin.remote(state.epoch))
     ranks = rank, context.get_world_size()
@@ -132,8 +132,8 @@ def _train(job: RankJob) -> None:
         _report(state, rank)
 
 
-def _begun(job: RankJob) -> State:
-    """Return the state to go on from: Ray's checkpoint, one of a single process, or the start."""
+def _restore_state(job: RankJob) -> State:
+    """Return the state to resume from: Ray's checkpoint, one of a single process, or the start."""
     generator = torch.Generator()
     generator.set_state(job.generator_state)
     share_statistics(job.model)

@@ -24,7 +24,7 @@ def html_page(
         body=body,
         data=""
         if data is None
-        else f'<script type="application/json" id="data">{embedded(data)}</script>\n',
+        else f'<script type="application/json" id="data">{embed_json(data)}</script>\n',
         script=code,
         hash=_hash(code),
     )
@@ -35,7 +35,7 @@ def read_part(package: str, name: str) -> str:
     return (resources.files(package) / name).read_text("utf-8")
 
 
-def embedded(values: Any) -> str:
+def embed_json(values: Any) -> str:
     """Return JSON that cannot end the script element it stands in."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")

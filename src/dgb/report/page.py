@@ -94,7 +94,7 @@ def run_page(run: Run, table: Comparison | None) -> str:
 
 def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
     if not run.scores:
-        yield _unfinished(run)
+        yield _describe_unfinished(run)
     yield read_part("dgb.report", "map.html") if run.map else _no_map(run)
     with _reading(run.folder / SCORES):
         if run.scores:
@@ -130,7 +130,7 @@ def _facts(run: Run) -> str:
     return " · ".join([*nodes, epochs, views, *hashed, f"seed {run.recipe.train.seed}"])
 
 
-def _unfinished(run: Run) -> str:
+def _describe_unfinished(run: Run) -> str:
     return (
         f'<p class="card missing">This run is not finished: {len(run.metrics):,} of '
         f"{run.recipe.train.epochs:,} epochs are done. Resume it with <code>dgb train "

@@ -1,1 +1,1 @@
-"""The paper's tables and figures, measured again and set beside the published cells."""
+"""The paper's tables and figures, measured again and set next to the published cells."""

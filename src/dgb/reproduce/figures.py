@@ -166,7 +166,7 @@ SEED, PERPLEXITY = 0, 30.0
 
 
 def draw_figure2(place: Place) -> str:
-    """Train the four variants, lay them out, draw them; write the silhouettes beside them."""
+    """Train the four variants, lay them out, draw them; write their silhouettes."""
     refuse_uncommitted()  # colours and silhouettes show the labels of all nodes
     with plotting():  # before the trainings: it says so where matplotlib is missing
         pass

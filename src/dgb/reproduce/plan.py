@@ -12,7 +12,7 @@ from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
 from dgb.reproduce.published import DATASETS, rows
-from dgb.settings import check_names, listed
+from dgb.settings import check_names, split_list
 
 TABLES = ("table2", "table3", "table4", "plus")
 RUNS = {"table2": 20, "table3": 5, "table4": 5, "plus": 5}
@@ -72,7 +72,7 @@ def _runs(cell: Job) -> int:
 
 def check_datasets(names: str) -> tuple[str, ...]:
     """Return the data sets of a list such as cora,pubmed."""
-    chosen = listed(names)  # one named twice is measured once
+    chosen = split_list(names)  # one named twice is measured once
     check_names("data set of the paper", chosen, DATASETS)
     if not chosen:
         raise DGBError(f"--datasets takes one or more of {', '.join(DATASETS)}, joined by commas")

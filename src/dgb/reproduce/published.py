@@ -45,7 +45,7 @@ class Anchor:
     source: str
 
 
-def published(table: str, row: str, dataset: str) -> Cell | None:
+def find_published(table: str, row: str, dataset: str) -> Cell | None:
     """Return a cell of the paper; None where its table does not have the data set."""
     values = _pick(f"row of {table}", row, _table(table))
     return _cells(values).get(find_source(dataset).name)

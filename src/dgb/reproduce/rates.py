@@ -1,4 +1,4 @@
-"""Drop rates of Table 3: chosen for every cell on validation, on a grid, then beside it."""
+"""Drop rates of Table 3: chosen for every cell on validation, on a grid, then around its best."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

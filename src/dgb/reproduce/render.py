@@ -146,7 +146,7 @@ def _splits(cells: dict[str, list[Line]], published: list[Published]) -> list[st
     """Return the names of the splits: those that were measured, else those published."""
     measured = [line["splits"] for lines in cells.values() for line in lines]
     figures = [figure for row in published for f in row.figures.values() for figure in f.values()]
-    return list(dict.fromkeys(split for told in measured or figures for split in told))
+    return list(dict.fromkeys(split for named in measured or figures for split in named))
 
 
 def _our_cells(lines: list[Line], splits: list[str]) -> list[str]:
@@ -167,8 +167,8 @@ def _spread(values: list[float | None]) -> str:
 
 def _published_cells(row: Published, dataset: str, splits: list[str]) -> list[str]:
     figures = [row.figures[dataset].get(measure, {}).get(s) for measure in MEASURES for s in splits]
-    told = [NOTHING if figure is None else f"({figure:.2f})" for figure in figures]
-    return [*told, *(NOTHING for _ in CLUSTERED), NOTHING]
+    cells = [NOTHING if figure is None else f"({figure:.2f})" for figure in figures]
+    return [*cells, *(NOTHING for _ in CLUSTERED), NOTHING]
 
 
 def _published_title(row: Published) -> str:

@@ -16,7 +16,7 @@ from dgb.reproduce.plan import MOST_RUNS, TABLES, plan, with_seeds
 from dgb.reproduce.published import DATASETS
 from dgb.reproduce.typed_plan import TABLE as HETERO
 from dgb.reproduce.typed_plan import hetero_cells, load_set, locate, sets_at_hand
-from dgb.run.machine import uncommitted
+from dgb.run.machine import find_uncommitted
 from dgb.terminal import progress_bar
 
 # What makes up the recipes of a table, inside the package.
@@ -32,7 +32,7 @@ Pairs = list[tuple[Job, Line]]
 
 def refuse_uncommitted() -> None:
     """Refuse to read test labels for recipes that could still be changed after the look."""
-    if changed := uncommitted(*COMMITTED):
+    if changed := find_uncommitted(*COMMITTED):
         raise DGBError(
             f"{' and '.join(changed)} differ from the last commit; test labels are read only for "
             "committed recipes: commit first"
@@ -53,7 +53,7 @@ def read_all(results: Path) -> list[Line]:
     return [line for file in files for line in read_lines(file) if set(KEY) <= set(line)]
 
 
-def matched(jobs: Sequence[Job], results: Path) -> Pairs:
+def match_lines(jobs: Sequence[Job], results: Path) -> Pairs:
     """Return those jobs that the results hold, whoever measured them and when."""
     keys = ("dataset", "system", "recipe", "seed")
     lines = {tuple(line[key] for key in keys): line for line in read_all(results)}
@@ -68,10 +68,10 @@ def table_lines(table: str, results: Path) -> Pairs:
     of the graph that was measured last.
     """
     if table != HETERO:
-        return matched(plan(table, DATASETS, MOST_RUNS), results)
+        return match_lines(plan(table, DATASETS, MOST_RUNS), results)
     last = {m["dataset"]: m["graph_hash"] for m in read_lines(results / f"{HETERO}.jsonl")}
     cells = [cell for dataset in last for cell in hetero_cells(dataset)]
-    pairs = matched(with_seeds(cells, [MOST_RUNS] * len(cells)), results)
+    pairs = match_lines(with_seeds(cells, [MOST_RUNS] * len(cells)), results)
     return [(job, line) for job, line in pairs if line["graph_hash"] == last[job.dataset]]
 
 

@@ -1,4 +1,4 @@
-"""From lines to cells: mean ± std (n), the published figure beside it, and whether they agree."""
+"""From lines to cells: mean ± std (n), the published figure next to it, and whether they agree."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from dgb.baselines.methods import METHODS
 from dgb.measure.job import Job
 from dgb.measure.table import mean_std
-from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, published, rows
+from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, find_published, rows
 
 # Rows that no published table has, and what they are.
 OWN_TITLES = {
@@ -99,9 +99,11 @@ def _row(
     cells: dict[tuple[str, str], list[dict[str, Any]]],
     datasets: list[str],
 ) -> SummaryRow:
-    printed = _published(table, key, key in paper)
+    printed = _find_cells(table, key, key in paper)
     printed = {d: printed[d] for d in datasets if d in printed}
-    measured = {d: _measured(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells}
+    measured = {
+        d: _summarise_lines(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells
+    }
     title = paper[key].title if key in paper else _own_title(key)
     return SummaryRow(key, title, measured, printed)
 
@@ -111,10 +113,10 @@ def _own_title(key: str) -> str:
     return OWN_TITLES.get(key, method.title if method else key)
 
 
-def _published(table: str, key: str, is_in_paper: bool) -> dict[str, Cell]:
+def _find_cells(table: str, key: str, is_in_paper: bool) -> dict[str, Cell]:
     """Return the paper's cells of a row; those of a system it does not list, from elsewhere."""
     if is_in_paper:
-        cells = {d: published(table, key, d) for d in DATASETS}
+        cells = {d: find_published(table, key, d) for d in DATASETS}
         return {d: cell for d, cell in cells.items() if cell is not None}
     elsewhere = {anchor.key: anchor.cells for anchor in anchors()} if table == "table2" else {}
     return elsewhere.get(key, {})
@@ -140,7 +142,7 @@ def _remarks(anchor: Anchor) -> list[str]:
     return [remark for remark in remarks if remark]
 
 
-def _measured(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:
+def _summarise_lines(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:
     percent = {
         name: tuple(100 * line[name] for line in lines)
         for name in ("test_accuracy", "val_accuracy")

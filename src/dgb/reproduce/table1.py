@@ -11,7 +11,7 @@ from dgb.measure.job import Line, load
 from dgb.measure.place import Place
 from dgb.measure.table import html_row, html_table, markdown_table
 from dgb.report.html import html_page
-from dgb.reproduce.published import DATASETS, citations, published, rows
+from dgb.reproduce.published import DATASETS, citations, find_published, rows
 
 
 def statistics(graph: Graph) -> dict[str, int]:
@@ -88,7 +88,7 @@ def statistics_line(graph: Graph) -> Line:
     line: Line = {"table": "table1", "dataset": graph.name}
     line |= {"graph_hash": fingerprint(graph)} | ours | {"paper": {}, "reasons": []}
     for key, count in ours.items():
-        cell = published("table1", key, graph.name)
+        cell = find_published("table1", key, graph.name)
         assert cell is not None, f"Table 1 has no {graph.name}"
         line["paper"][key] = int(cell.mean)
         if why := reason(graph.name, key, count, int(cell.mean)):

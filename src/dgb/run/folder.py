@@ -24,7 +24,7 @@ def make_folder(folder: Path, recipe: Recipe) -> None:
     try:
         if (folder / RECIPE).exists():
             raise DGBError(
-                f"{folder} holds a run already; go on with it by `dgb train --resume {folder}`, "
+                f"{folder} holds a run already; resume it with `dgb train --resume {folder}`, "
                 "or choose another --out"
             )
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def make_folder(folder: Path, recipe: Recipe) -> None:
 
 
 def check_graph(folder: Path, graph_hash: str) -> None:
-    """Note which graph a run is begun with; refuse to go on with another one."""
+    """Note which graph a run is begun with; refuse to resume with another one."""
     begun = _read_toml(folder / BEGUN, dict)
     if begun is None:
         _save_toml(folder / BEGUN, {"graph_hash": graph_hash})

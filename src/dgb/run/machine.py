@@ -75,7 +75,7 @@ def git_hash() -> str | None:
         return None
 
 
-def uncommitted(*names: str) -> list[str]:
+def find_uncommitted(*names: str) -> list[str]:
     """Return which of these files or folders of the package differ from the last commit."""
     if git_hash() is None:  # an installed package is as it was released
         return []
@@ -90,7 +90,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def peak_mb() -> float | None:
-    """Return the most memory this process has held so far, in MB; None where it cannot be told."""
+    """Return the most memory this process has held so far, in MB; None where it is not known."""
     # psutil tells what a process holds now, but its peak on Windows alone.
     status = Path("/proc/self/status")
     if status.exists():  # Linux; getrusage would count the parent process before exec as well
@@ -105,7 +105,7 @@ def peak_mb() -> float | None:
 
 
 def free_gb(device: torch.device) -> float | None:
-    """Return the memory that a process can still take, in GB; None where it cannot be told."""
+    """Return the memory that a process can still take, in GB; None where it is not known."""
     if device.type == "cuda":
         return float(torch.cuda.mem_get_info(device)[0]) / 1e9
     free = free_bytes()

@@ -17,7 +17,7 @@ from dgb.run.folder import RECIPE
 from dgb.run.machine import dgb_version
 
 MODEL = "model.safetensors"
-FORMAT = 3  # since 2, features.toml beside it says how columns are read
+FORMAT = 3  # since 2, features.toml next to it says how columns are read
 DIGESTED = 3  # the first format with a digest
 
 
@@ -33,7 +33,7 @@ def load_encoder(
 ) -> Any:
     """Return the trained encoder of a run folder; `schema` is that of a heterogeneous one."""
     if not (folder / MODEL).exists():
-        raise DGBError(f"{folder} is not finished; go on with `dgb train --resume {folder}`")
+        raise DGBError(f"{folder} is not finished; resume it with `dgb train --resume {folder}`")
     tensors, metadata = _read(folder / MODEL)
     try:
         encoder: nn.Module
@@ -72,7 +72,7 @@ def _read(path: Path) -> tuple[Tensors, Metadata]:
 
 def _check_format(path: Path, written: str, *, has_digest: bool) -> None:
     if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
-        raise DGBError(f"{path} is no model of dgb: it does not say its format")
+        raise DGBError(f"{path} is not a model of dgb: it does not say its format")
     if int(written) > FORMAT:
         raise DGBError(
             f"{path} was written by a newer dgb (format {written}, this one reads up to "

@@ -23,7 +23,7 @@ from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import choose_device, free_gb, generators
 from dgb.settings import listed_names
-from dgb.views.inputs import Inputs, make_inputs, needed_operators, normalised
+from dgb.views.inputs import Inputs, make_inputs, needed_operators, normalise_features
 from dgb.views.metapaths.inputs import PathInputs, make_path_inputs, metapaths_of
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.metapaths.relations import TypedGraph, make_typed_inputs, typed_sampler
@@ -125,7 +125,7 @@ def _raw_features(graph: Graph, inputs: Inputs, recipe: Recipe) -> Any:
     """Return X as it was trained on; it lies in a file where the views do."""
     x, store = graph.x, inputs.store
     if not inputs.is_on_disk or store is None or sparse.issparse(x):
-        return normalised(x, recipe.data)
+        return normalise_features(x, recipe.data)
     if inputs.row_scale is None:
         return x
     factors, out = inputs.row_scale.numpy(), store.make_array("raw", inputs.shape)
@@ -158,7 +158,7 @@ def _typed_setup(
         partial(make_hetero_encoder, schema, recipe),
         sampler,
         partial(_embed_views, clean_views),
-        lambda: None if x is None else normalised(x, recipe.data),
+        lambda: None if x is None else normalise_features(x, recipe.data),
         partial(_describe_typed_steps, graph, recipe),
         attention=partial(_attention, clean_views, recipe),
         labelled=_labelled_rows(graph, recipe),

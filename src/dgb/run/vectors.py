@@ -17,7 +17,7 @@ ONE_COPY = 0.9  # of the free memory, for what is read into one array batch by b
 
 
 def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False) -> None:
-    """Write Parquet with the columns `node_id` and `embedding`, and .npy by wish.
+    """Write Parquet with the columns `node_id` and `embedding`, and optionally .npy.
 
     z is taken some rows at a time: it may lie in a file that is larger than the memory.
     """

@@ -106,7 +106,7 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
     """
     from scipy.stats import spearmanr
 
-    finished = _finished(lines)
+    finished = _select_finished(lines)
     truth = [point[VALIDATION] for point in finished]
     agreement: dict[str, tuple[float, int]] = {}
     for name in CRITERIA:
@@ -117,6 +117,6 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
     return agreement
 
 
-def _finished(lines: Iterable[Line]) -> list[Line]:
+def _select_finished(lines: Iterable[Line]) -> list[Line]:
     last = [line["history"][-1] for line in lines if line["state"] == "complete"]
     return [point for point in last if VALIDATION in point]

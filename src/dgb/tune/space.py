@@ -34,7 +34,7 @@ Space = tuple[Knob, ...]
 
 def suggest(trial: Any, space: Space) -> list[str]:
     """Return overrides for `load_recipe`, with values that an Optuna trial proposes."""
-    return [f"{knob.key}={_suggested(trial, knob)}" for knob in space]
+    return [f"{knob.key}={_suggest_value(trial, knob)}" for knob in space]
 
 
 def starting_point(recipe: Recipe, space: Space) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def write_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _suggested(trial: Any, knob: Knob) -> str:
+def _suggest_value(trial: Any, knob: Knob) -> str:
     if knob.choices:
         return str(trial.suggest_categorical(knob.key, knob.choices))
     if isinstance(knob.low, int):
@@ -120,7 +120,7 @@ def _parse(spec: str, recipe: Recipe) -> Knob:
         raise DGBError(f"{key} cannot be searched: {NOT_SEARCHED[key]}")
     if ":" in text:
         return _range(key, text.split(":"), recipe)
-    choices = [write_value(_checked(recipe, key, choice)) for choice in _split(text)]
+    choices = [write_value(_check_value(recipe, key, choice)) for choice in _split(text)]
     return Knob(key, tuple(dict.fromkeys(choices)))
 
 
@@ -131,7 +131,7 @@ def _range(key: str, parts: Sequence[str], recipe: Recipe) -> Knob:
         ends = [repr(float(end)) for end in parts[:2]]
     except ValueError:
         raise DGBError(f"{key}: a range goes from a number to a number; {FORMS}") from None
-    low, high = (_checked(recipe, key, end) for end in ends)
+    low, high = (_check_value(recipe, key, end) for end in ends)
     is_log = len(parts) == 3
     if not low < high:
         raise DGBError(f"{key}: a range has to rise, {parts[0]}:{parts[1]} does not")
@@ -155,7 +155,7 @@ def _number_or_word(word: str) -> str:
         return word
 
 
-def _checked(recipe: Recipe, key: str, text: str) -> Any:
+def _check_value(recipe: Recipe, key: str, text: str) -> Any:
     changed = load_recipe(recipe, [f"{key}={text}"])
     parse_view(changed.view1)
     parse_view(changed.view2)

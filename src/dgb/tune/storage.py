@@ -82,7 +82,7 @@ def _check_purpose(study: Any, made_for: dict[str, Any], folder: Path) -> None:
     if other:
         raise DGBError(
             f"{folder} holds a search with another {', '.join(other)}; "
-            "give this one a folder of its own (--out), or the same settings to go on"
+            "give this one a folder of its own (--out), or the same settings to resume it"
         )
 
 

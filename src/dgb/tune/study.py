@@ -37,7 +37,7 @@ class Plan:
 def tune(
     graph: AnyGraph, recipe: Recipe, space: Space, folder: Path, plan: Plan | None = None
 ) -> Found:
-    """Search for the recipe with the best score, or go on with it; no test label is ever read.
+    """Search for the recipe with the best score, or resume the search; no test label is ever read.
 
     A trial's score is the best validation accuracy at any epoch up to the recipe's `train.epochs`;
     label-free criteria are compared after the last, as most of them fall while training helps.
@@ -122,7 +122,7 @@ def _try(study: Any, trial: Any, search: Search, number: int) -> dict[str, Any]:
 
 
 def _points(trial: Any, search: Search, overrides: list[str]) -> Iterator[dict[str, Any]]:
-    """Train a candidate and yield its scores until it is done or not worth going on with."""
+    """Train a candidate and yield its scores until it is done or not worth continuing."""
     recipe = load_recipe(search.recipe, overrides)
     for epoch, scores in mean_scores(search.graph, recipe, search.seeds, search.every):
         yield {"epoch": epoch} | scores

@@ -116,10 +116,10 @@ def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
 
 def normalised_features(graph: Graph, recipe: Recipe) -> Any:
     """Return X as the recipe wants it, dense or sparse as it came."""
-    return normalised(graph.x, recipe.data)
+    return normalise_features(graph.x, recipe.data)
 
 
-def normalised(x: Any, recipe: Data) -> Any:
+def normalise_features(x: Any, recipe: Data) -> Any:
     """Return features as the recipe wants them, dense or sparse as they came."""
     return row_normalise(x) if recipe.normalise == "row" else x
 

@@ -154,13 +154,13 @@ def fill(
     for turn, drop in enumerate(drops or [None]):
         for start in range(0, x.shape[0], step):
             stop = min(start + step, x.shape[0])
-            rows = blocks.rows(start, stop) if turn else _scaled(x, scale, start, stop)
+            rows = blocks.rows(start, stop) if turn else _scale(x, scale, start, stop)
             drawn = augment(rows, [drop] if drop else [], generator)
             assert isinstance(drawn, Tensor)
             blocks.write(start, drawn)
 
 
-def _scaled(x: Tensor, scale: Tensor | None, start: int, stop: int) -> Tensor:
+def _scale(x: Tensor, scale: Tensor | None, start: int, stop: int) -> Tensor:
     return x[start:stop] if scale is None else x[start:stop] * scale[start:stop, None]
 
 

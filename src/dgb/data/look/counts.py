@@ -7,7 +7,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
-from dgb.data.positions import mixed
+from dgb.data.positions import mix
 from dgb.data.typed.graph import AnyGraph, HeteroGraph, Relation
 
 
@@ -76,7 +76,7 @@ def count_repeated_rows(x: Features) -> int:
 def _row_hashes(x: Features) -> Array:
     # Whole numbers, not a product with a random vector: its last digits may differ by the place
     # of a row, so that equal rows would not be found.
-    keys = mixed(np.arange(1, x.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    keys = mix(np.arange(1, x.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
     if sparse.issparse(x):
         terms = _bits(x.data) * keys[x.indices]
         rows = sparse.csr_array((terms, x.indices, x.indptr), shape=x.shape)
@@ -89,7 +89,7 @@ def _row_hashes(x: Features) -> Array:
 def _bits(values: Array) -> Array:
     # Adding zero turns −0 into 0, which is equal but has other bits.
     plain = np.ascontiguousarray(values, np.float32) + np.float32(0)
-    return mixed(plain.view(np.uint32).astype(np.uint64))
+    return mix(plain.view(np.uint32).astype(np.uint64))
 
 
 _EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smallest

@@ -36,7 +36,7 @@ def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 
 class _Lines:
-    """The lines of a file, which end with an error where a row goes on for too long."""
+    """The lines of a file, which end with an error where a row is too long."""
 
     def __init__(self, file: TextFile) -> None:
         """Begin with the first row."""

@@ -36,7 +36,7 @@ def factor_of(path: MetaPath, place: int, weights: str) -> Factor:
     return Factor(step.relation, *((end, start) if step.direction < 0 else (start, end)))
 
 
-def weighted(matrix: Any, factor: Factor) -> Any:
+def weight_relation(matrix: Any, factor: Factor) -> Any:
     """Return a relation's matrix, divided as the factor says, float32."""
     left = _inverse_roots(matrix, 1) if factor.by_source else None
     right = _inverse_roots(matrix, 0) if factor.by_target else None
@@ -145,7 +145,7 @@ def make_chains(
 def _matrix(graph: HeteroGraph, factor: Factor) -> SparseMatrix:
     relation = graph.relations[factor.relation]
     is_symmetric = relation.source == relation.target and factor.by_source == factor.by_target
-    return sparse_matrix(weighted(relation.matrix, factor), is_symmetric=is_symmetric)
+    return sparse_matrix(weight_relation(relation.matrix, factor), is_symmetric=is_symmetric)
 
 
 @dataclass(frozen=True, eq=False)

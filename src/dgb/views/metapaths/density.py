@@ -11,7 +11,7 @@ from dgb.arrays import Array
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.terminal import progress_bar
-from dgb.views.metapaths.chain import factor_of, weighted
+from dgb.views.metapaths.chain import factor_of, weight_relation
 from dgb.views.metapaths.paths import MetaPath, Step
 
 Factors = dict[Step, Any]  # relations in the direction of a step, as bits
@@ -56,9 +56,7 @@ def measure_density(
     rows = np.arange(num_nodes)
     if num_nodes > SAMPLE:
         rows = np.sort(np.random.default_rng(seed).choice(num_nodes, SAMPLE, replace=False))
-    counts = np.concatenate(
-        [np.diff(block.indptr) for block in _reached(graph, path, rows, factors)]
-    )
+    counts = np.concatenate([np.diff(block.indptr) for block in _reach(graph, path, rows, factors)])
     is_sample = len(rows) < num_nodes
     error = float(counts.std(ddof=1)) / len(rows) ** 0.5 if is_sample else 0.0
     return Density(float(counts.mean()), error, num_nodes)
@@ -89,8 +87,9 @@ def materialise(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
 
 def _product(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
     factors = [
-        _oriented(
-            weighted(graph.relations[step.relation].matrix, factor_of(path, i, weights)), step
+        _orient(
+            weight_relation(graph.relations[step.relation].matrix, factor_of(path, i, weights)),
+            step,
         )
         for i, step in enumerate(path.steps)
     ]
@@ -103,13 +102,13 @@ def _product(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
     return sparse.vstack(blocks, format="csr")
 
 
-def _reached(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) -> Iterator[Any]:
+def _reach(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) -> Iterator[Any]:
     """Yield for some rows at a time which nodes they reach, either way of the meta-path."""
     ways = [path.steps] if path.is_symmetric else [path.steps, path.mirrored]
     for step in (step for way in ways for step in way):
         if step not in factors:
             relation = graph.relations[step.relation].matrix
-            factors[step] = _oriented(relation.astype(bool), step)
+            factors[step] = _orient(relation.astype(bool), step)
     for start in range(0, len(rows), BLOCK):
         found = None
         for way in ways:
@@ -120,5 +119,5 @@ def _reached(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) 
         yield found
 
 
-def _oriented(matrix: Any, step: Step) -> Any:
+def _orient(matrix: Any, step: Step) -> Any:
     return sparse.csr_array(matrix.T) if step.direction < 0 else matrix

@@ -9,7 +9,7 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
-from dgb.views.inputs import needed_operators, normalised, to_features
+from dgb.views.inputs import needed_operators, normalise_features, to_features
 from dgb.views.metapaths.chain import Chain, Union, make_chains
 from dgb.views.metapaths.density import materialise, refuse_too_dense
 from dgb.views.metapaths.operators import make_path_operators
@@ -54,7 +54,7 @@ def make_path_inputs(
             name: make_path_operators(chain, recipe.diffusion, needed)
             for name, chain in chains.items()
         }
-    features = to_features(normalised(x, recipe.data)).to(device)
+    features = to_features(normalise_features(x, recipe.data)).to(device)
     sizes = {name: nodes.num_nodes for name, nodes in graph.nodes.items()}
     return PathInputs(features, chains, operators, sizes)
 

@@ -157,7 +157,7 @@ def _readings(graph: HeteroGraph, start: str, rest: str) -> Iterator[tuple[Step,
 
 
 def _unreadable(graph: HeteroGraph, text: str) -> DGBError:
-    """Return what is wrong with a name, as far as that can be told."""
+    """Return what is wrong with a name, as far as that can be said."""
     words = _words(graph, text)
     types = [word for word in words if word in graph.nodes]
     for start, end in pairwise(types):

@@ -8,8 +8,8 @@ import torch
 from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.views.augment import Features, drop
-from dgb.views.inputs import normalised, to_features
-from dgb.views.metapaths.chain import Factor, Link, weighted
+from dgb.views.inputs import normalise_features, to_features
+from dgb.views.metapaths.chain import Factor, Link, weight_relation
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.sampler import Epoch
 from dgb.views.sparse import SparseMatrix, Tick, idle, sparse_matrix
@@ -53,7 +53,7 @@ class TypedGraph:
 
 
 def message_ends(source: str, target: str) -> list[tuple[str, str]]:
-    """Return whence and whither a relation carries rows: back from its targets, then on to them."""
+    """Return source and target type of both directions of a relation, the way back first."""
     back = (target, source)
     return [back] if source == target else [back, (source, target)]
 
@@ -61,13 +61,13 @@ def message_ends(source: str, target: str) -> list[tuple[str, str]]:
 def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedGraph:
     """Normalise the features of all types, and every relation by the degrees at its ends."""
     x = {
-        name: to_features(normalised(nodes.x, recipe.data)).to(device)
+        name: to_features(normalise_features(nodes.x, recipe.data)).to(device)
         for name, nodes in graph.nodes.items()
     }
     messages: list[Message] = []
     for place, relation in enumerate(graph.relations):
         within = relation.source == relation.target
-        matrix = weighted(relation.matrix, Factor(place, by_source=True, by_target=True))
+        matrix = weight_relation(relation.matrix, Factor(place, by_source=True, by_target=True))
         shared = sparse_matrix(matrix, is_symmetric=within).to(device)
         messages += _both_ways(relation.source, relation.target, shared)
     return TypedGraph(x, tuple(messages))
