@@ -9,13 +9,15 @@ INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --
 demo: .venv/.ready
 	$(BIN)/dgb train cora
 
-# Two processes, as many as the machines have cores that it is measured on.
+# Two processes, each with one thread: threads of small products would wait for each other, and spin.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+
 test: lint
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup --durations 15
+	$(PYTEST) --numprocesses 2 --dist loadgroup --durations 15
 
 # The method, the readers of data and the commands: what most changes touch.
 test-fast: .venv/.tests-ready
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup tests/model tests/views tests/train tests/data \
+	$(PYTEST) --numprocesses 2 --dist loadgroup tests/model tests/views tests/train tests/data \
 	tests/test_imports.py tests/test_recipe.py tests/test_cli.py tests/test_use.py
 
 test-slow: .venv/.tests-ready
