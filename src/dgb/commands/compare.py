@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dgb.baselines.methods import METHODS, settings_of
+from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import (
     GRAPH,
     Verbs,
@@ -14,9 +15,6 @@ from dgb.commands.options import (
     add_graph_options,
     add_recipe_options,
     check_counts,
-    choose_recipe,
-    describe_graph,
-    open_graph,
 )
 from dgb.cookbook import split_override
 from dgb.errors import DGBError

@@ -5,15 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import (
-    GRAPH,
-    Verbs,
-    add_data_options,
-    add_graph_options,
-    add_set_option,
-    choose_data,
-    data_options,
-)
+from dgb.commands.graphs import choose_data, data_options
+from dgb.commands.options import GRAPH, Verbs, add_data_options, add_graph_options, add_set_option
 from dgb.cookbook import load_recipe, split_override
 from dgb.recipe import Recipe
 from dgb.settings import make_section

@@ -8,15 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import (
-    Verbs,
-    add_graph_options,
-    add_set_option,
-    check_out,
-    choose_data,
-    open_graph,
-    open_plain_graph,
-)
+from dgb.commands.graphs import choose_data, open_graph, open_plain_graph
+from dgb.commands.options import Verbs, add_graph_options, add_set_option, check_out
 from dgb.cookbook import load_recipe, split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import (
     GRAPH,
     Verbs,
@@ -12,9 +13,6 @@ from dgb.commands.options import (
     add_graph_options,
     add_recipe_options,
     check_counts,
-    choose_recipe,
-    describe_graph,
-    open_graph,
 )
 from dgb.errors import DGBError
 from dgb.recipe import Recipe

@@ -3,16 +3,8 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.options import (
-    GRAPH,
-    Verbs,
-    add_count,
-    add_graph_options,
-    add_recipe_options,
-    choose_recipe,
-    describe_graph,
-    open_graph,
-)
+from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
+from dgb.commands.options import GRAPH, Verbs, add_count, add_graph_options, add_recipe_options
 from dgb.terminal import log, output
 
 

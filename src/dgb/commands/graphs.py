@@ -1,0 +1,89 @@
+"""The recipe and the graph that the options of a verb ask for."""
+
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dgb.cookbook import load_recipe, recipe_names
+from dgb.errors import DGBError
+from dgb.recipe import Data, Recipe
+from dgb.terminal import log
+
+if TYPE_CHECKING:
+    from dgb.data.graph import Graph
+    from dgb.data.typed.graph import HeteroGraph
+
+
+def choose_recipe(options: Namespace) -> Recipe:
+    """Return the recipe asked for, else the one named like the graph, else that of its kind."""
+    from dgb.data.load import is_hetero
+    from dgb.data.public.sources import dataset_name
+
+    name = dataset_name(options.graph) or Path(options.graph).stem
+    is_typed = is_hetero(options.graph)
+    named = "hetero" if is_typed else name if name in recipe_names() else "default"
+    seed = [] if options.seed is None else [f"train.seed={options.seed}"]
+    recipe = load_recipe(options.recipe or named, [*options.set, *seed])
+    return replace(recipe, data=choose_data(options, recipe.data))
+
+
+def choose_data(options: Namespace, data: Data) -> Data:
+    """Return which files and columns to read, with absolute paths to find them again later."""
+    from dgb.data.load import is_path
+
+    columns = {key: getattr(options, key, None) for key in ("id", "label", "drop")}
+    data = replace(data, **{key: value for key, value in columns.items() if value})
+    files = {key: getattr(options, key) or getattr(data, key) for key in ("nodes", "labels")}
+    graph = _absolute(options.graph) if is_path(options.graph) else options.graph
+    return replace(data, graph=graph, **{k: _absolute(path) for k, path in files.items()})
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).expanduser().resolve()) if path else ""
+
+
+def open_graph(data: Data, options: Namespace, **run: Any) -> "Graph | HeteroGraph":
+    """Return the graph that a recipe describes, and log what was made or guessed in reading it.
+
+    `run` is the encoding or the schema of a finished run, to read another graph as it was read.
+    """
+    from dgb.data.load import read_graph
+
+    graph = read_graph(data, **data_options(options), **run)
+    for note in graph.notes:
+        log(f"note: {note}")
+    return graph
+
+
+def open_plain_graph(data: Data, options: Namespace, **run: Any) -> "Graph":
+    """Return the graph that a recipe describes, refusing one of several node types."""
+    from dgb.data.graph import Graph
+    from dgb.data.load import is_hetero
+
+    if is_hetero(data.graph):
+        raise DGBError(
+            f"{data.graph} has several types of nodes, and this is for graphs of one; `dgb train`, "
+            "`dgb evaluate` and `dgb embed` take such a graph"
+        )
+    graph = open_graph(data, options, **run)
+    assert isinstance(graph, Graph), "others are refused above"
+    return graph
+
+
+def data_options(options: Namespace) -> dict[str, Any]:
+    """Return where data may come from."""
+    return {"data_folder": options.data_folder, "offline": options.offline}
+
+
+def describe_graph(graph: "Graph | HeteroGraph") -> str:
+    """Return a graph's name and size in a line."""
+    from dgb.data.typed.graph import HeteroGraph
+
+    if isinstance(graph, HeteroGraph):
+        types = ", ".join(f"{nodes.num_nodes:,} {name}" for name, nodes in graph.nodes.items())
+        return f"{graph.name}: {types} nodes, {graph.num_edges:,} edges; target {graph.target}"
+    return (
+        f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, "
+        f"{graph.num_features:,} features"
+    )
