@@ -284,9 +284,7 @@ def test_runs_are_looked_at_also_where_all_types_are_embedded(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["compare"], "several types of nodes"),
-        (["tune"], "several types of nodes"),
-        (["evaluate", "--task", "links"], "--task links is for graphs of one node type"),
+        (["compare", "--methods", "gcn"], "it needs a graph of one node type"),
         (["train", "--engine", "ray"], "--engine ray is for graphs of one node type"),
         (["train", "--set", "hetero.encoder=relations"], "goes over adj alone"),
         (["train", "--set", "view1.types=venu.nfd=0.3"], "did you mean 'venue'"),

@@ -16,7 +16,7 @@ def represent(graph: AnyGraph, settings: Settings, seed: int) -> Any:
     return train_rows(graph, with_seed(settings, seed))[1]
 
 
-def represent_untrained(graph: AnyGraph, settings: Settings, seed: int) -> Any:
+def untrained(graph: AnyGraph, settings: Settings, seed: int) -> Any:
     """Return the representations by the encoder as it was drawn: what the graph alone is worth."""
     return represent(graph, load_recipe(settings, ["train.epochs=0"]), seed)
 
