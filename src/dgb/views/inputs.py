@@ -97,7 +97,7 @@ def make_inputs(
         operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
     edges = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion}
     if not has_row_batches(recipe.train, graph.num_nodes):
-        x = to_features(normalised_features(graph, recipe)).to(device)
+        x = to_features(normalise_features(graph.x, recipe.data)).to(device)
         return Inputs(x, operators, device, **edges)
     is_scaled = recipe.data.normalise == "row"
     scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
@@ -112,11 +112,6 @@ def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
     needed = set(recipe.embed.operator.split("+"))
     views = () if is_trained else (recipe.view1, recipe.view2)
     return needed | {parse_view(view).operator for view in views}
-
-
-def normalised_features(graph: Graph, recipe: Recipe) -> Any:
-    """Return X as the recipe wants it, dense or sparse as it came."""
-    return normalise_features(graph.x, recipe.data)
 
 
 def normalise_features(x: Any, recipe: Data) -> Any:
