@@ -31,9 +31,7 @@ X = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [2, 0]], np.float32)
 
 
 def read(path: Path, encoding: Encoding | None = None, **reading: Any) -> Graph:
-    graph = read_file(path, Data(**{key: str(value) for key, value in reading.items()}), encoding)
-    assert graph is not None
-    return graph
+    return read_file(path, Data(**{key: str(value) for key, value in reading.items()}), encoding)
 
 
 def write(path: Path, content: Any) -> Path:
@@ -325,7 +323,8 @@ def test_a_whole_graph_takes_no_other_files(tmp_path: Path) -> None:
     for name in ("own.npz", "g.graphml"):
         with pytest.raises(DGBError, match="holds its nodes itself"):
             read(tmp_path / name, nodes="nodes.csv")
-    assert read_file(tmp_path / "g.csv", Data(), None) is None
+    with pytest.raises(DGBError, match="not a file of a known form"):
+        read_file(tmp_path / "g.csv", Data(), None)
 
 
 def test_columns_come_as_a_model_had_them(tmp_path: Path) -> None:

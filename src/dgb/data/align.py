@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array
 from dgb.data.encoding import Columns, Encoding, columns_of, scales_of
-from dgb.data.graph import Features, Graph
+from dgb.data.graph import Graph
 from dgb.data.structure import with_structure
 from dgb.errors import DGBError
 from dgb.terminal import some
@@ -68,19 +67,17 @@ def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
             f"model was trained on: {some(missing)}; add them"
         )
     places = np.array([place[name] for name in want.names])
-    x = _rescale(graph.x[:, places], have, want, places)
+    # (value - shift) / scale by the wanted shifts and scales, from x by those it had.
+    factor = have.scale[places] / want.scale
+    offset = (have.shift[places] - want.shift) / want.scale
+    x = graph.x[:, places]
+    if sparse.issparse(x) and not offset.any():
+        x = sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
+    else:
+        dense = x.toarray() if sparse.issparse(x) else x
+        x = (dense * factor + offset).astype(np.float32)
     known = set(want.names)
     more = [name for name in have.names if name not in known]
     note = f"columns that the model does not know were left out ({len(more)}): {some(more)}"
     notes = (*graph.notes, note) if more else graph.notes
     return replace(graph, x=x, encoding=encoding, notes=notes)
-
-
-def _rescale(x: Features, have: Columns, want: Columns, places: Array) -> Features:
-    """Return (value - shift) / scale by the wanted shifts and scales, from x by those it had."""
-    factor = have.scale[places] / want.scale
-    offset = (have.shift[places] - want.shift) / want.scale
-    if sparse.issparse(x) and not offset.any():
-        return sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
-    dense = x.toarray() if sparse.issparse(x) else x
-    return (dense * factor + offset).astype(np.float32)

@@ -42,36 +42,8 @@ class Blocks:
     seed: int = setting(0, "of everything drawn", low=0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """Nodes on a line, block by block, each as long as it weighs."""
-
-    nodes: Array  # in their order on the line
-    ends: Array  # [num_nodes], where they end
-    bounds: Array  # [num_blocks + 1], where blocks begin, and the end
-
-    def drawn(self, low: Array | float, high: Array | float, shares: Array) -> Array:
-        """Return the nodes that lie at these shares of the way from low to high."""
-        places = np.searchsorted(self.ends, low + shares * (high - low), side="right")
-        # Rounding may leave the last one's end behind.
-        return np.asarray(self.nodes[np.minimum(places, len(self.nodes) - 1)])
-
-
 def make_blocks(folder: Path, blocks: Blocks) -> None:
     """Write edges.npy, nodes.npy and labels.npy, a piece at a time, so that any size fits."""
-    _refuse_impossible(folder, blocks)
-    folder.mkdir(parents=True, exist_ok=True)
-    for_nodes, for_edges, for_features = np.random.default_rng(blocks.seed).spawn(3)
-    block = for_nodes.integers(BLOCKS * blocks.classes, size=blocks.nodes, dtype=np.int32)
-    np.save(folder / "labels.npy", block % blocks.classes)  # so bordering blocks differ in class
-    _write_features(folder / "nodes.npy", block, blocks, for_features)
-    # A hub that had more of all edges would draw the same ones again and again.
-    largest = max(np.sqrt(blocks.nodes) / 2, 1)
-    weight = np.minimum(1 + for_nodes.pareto(blocks.exponent - 1, blocks.nodes), largest)
-    _write_edges(folder / "edges.npy", block, weight, blocks, for_edges)
-
-
-def _refuse_impossible(folder: Path, blocks: Blocks) -> None:
     if blocks.nodes < BLOCKS * blocks.classes:
         raise DGBError(f"{blocks.classes} classes need at least {BLOCKS * blocks.classes} nodes")
     if blocks.homophily + blocks.bordering > 1:
@@ -81,12 +53,25 @@ def _refuse_impossible(folder: Path, blocks: Blocks) -> None:
         )
     if folder.exists() and any(folder.iterdir()):
         raise DGBError(f"{folder} is not empty; choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for_nodes, for_edges, for_features = np.random.default_rng(blocks.seed).spawn(3)
+    block = for_nodes.integers(BLOCKS * blocks.classes, size=blocks.nodes, dtype=np.int32)
+    np.save(folder / "labels.npy", block % blocks.classes)  # so bordering blocks differ in class
+    _write_features(folder / "nodes.npy", block, blocks, for_features)
+    # A hub that had more of all edges would draw the same ones again and again.
+    largest = max(np.sqrt(blocks.nodes) / 2, 1)
+    weight = np.minimum(1 + for_nodes.pareto(blocks.exponent - 1, blocks.nodes), largest)
+    _write_edges(folder / "edges.npy", _line_up(block, weight, blocks), blocks, for_edges)
 
 
 def _write_features(
     path: Path, block: Array, blocks: Blocks, generator: np.random.Generator
 ) -> None:
-    centres = _centres(blocks, generator)
+    places = generator.standard_normal((BLOCKS * blocks.classes, blocks.latent))
+    axes = generator.standard_normal((blocks.latent, blocks.features))
+    # Not a matrix product, whose rounding differs from machine to machine.
+    summed = sum(place[:, None] * axis for place, axis in zip(places.T, axes, strict=True))
+    centres = np.asarray(summed * blocks.signal / np.sqrt(blocks.latent), np.float32)
     new_mapped(path, np.float32, (blocks.nodes, blocks.features))
     for part in _parts(blocks.nodes, AT_ONCE // blocks.features + 1, "features"):
         x = generator.standard_normal((len(block[part]), blocks.features), np.float32)
@@ -94,46 +79,46 @@ def _write_features(
         _fill(path, part, x)
 
 
-def _centres(blocks: Blocks, generator: np.random.Generator) -> Array:
-    """Return a row of features for every block, all in a subspace of `latent` dimensions."""
-    places = generator.standard_normal((BLOCKS * blocks.classes, blocks.latent))
-    axes = generator.standard_normal((blocks.latent, blocks.features))
-    # Not a matrix product, whose rounding differs from machine to machine.
-    centres = sum(place[:, None] * axis for place, axis in zip(places.T, axes, strict=True))
-    return np.asarray(centres * blocks.signal / np.sqrt(blocks.latent), np.float32)
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Nodes on a line, block by block, each as long as it weighs."""
+
+    block: Array  # of every node
+    nodes: Array  # in their order on the line
+    ends: Array  # [num_nodes], where they end
+    bounds: Array  # [num_blocks + 1], where blocks begin, and the end
+
+    def draw(self, low: Array | float, high: Array | float, shares: Array) -> Array:
+        """Return the nodes that lie at these shares of the way from low to high."""
+        places = np.searchsorted(self.ends, low + shares * (high - low), side="right")
+        # Rounding may leave the last one's end behind.
+        return np.asarray(self.nodes[np.minimum(places, len(self.nodes) - 1)])
 
 
-def _write_edges(
-    path: Path, block: Array, weight: Array, blocks: Blocks, generator: np.random.Generator
-) -> None:
-    line = _line_up(block, weight, BLOCKS * blocks.classes)
+def _line_up(block: Array, weight: Array, blocks: Blocks) -> _Line:
+    order = np.argsort(block, kind="stable")
+    ends = np.cumsum(weight[order])
+    last = np.cumsum(np.bincount(block, minlength=BLOCKS * blocks.classes)) - 1
+    stops = np.where(last < 0, 0.0, ends[last])  # below 0 where the first blocks are empty
+    return _Line(block, order, ends, np.concatenate([[0.0], stops]))
+
+
+def _write_edges(path: Path, line: _Line, blocks: Blocks, generator: np.random.Generator) -> None:
     new_mapped(path, np.int32, (2, blocks.edges))
     for part in _parts(blocks.edges, AT_ONCE, "edges"):
         count = min(part.stop, blocks.edges) - part.start
-        source = line.drawn(0.0, line.bounds[-1], generator.random(count))
-        low, high = _ranges(block[source], line.bounds, blocks, generator)
-        target = line.drawn(low, high, generator.random(count))
+        source = line.draw(0.0, line.bounds[-1], generator.random(count))
+        kind = generator.random(count)
+        side = generator.integers(2, size=count) * 2 - 1
+        # Where on the line an edge from each of these blocks may end.
+        step = np.where(kind < blocks.homophily, 0, side)
+        other = (line.block[source] + step) % (len(line.bounds) - 1)
+        low, high = line.bounds[other], line.bounds[other + 1]
+        # An empty block has none.
+        is_near = (kind < blocks.homophily + blocks.bordering) & (low < high)
+        low, high = np.where(is_near, low, 0.0), np.where(is_near, high, line.bounds[-1])
+        target = line.draw(low, high, generator.random(count))
         _fill(path, (slice(None), part), np.stack([source, target]))
-
-
-def _line_up(block: Array, weight: Array, num_blocks: int) -> _Line:
-    order = np.argsort(block, kind="stable")
-    ends = np.cumsum(weight[order])
-    last = np.cumsum(np.bincount(block, minlength=num_blocks)) - 1
-    stops = np.where(last < 0, 0.0, ends[last])  # below 0 where the first blocks are empty
-    return _Line(order, ends, np.concatenate([[0.0], stops]))
-
-
-def _ranges(
-    block: Array, bounds: Array, blocks: Blocks, generator: np.random.Generator
-) -> tuple[Array, Array]:
-    """Draw where on the line an edge from each of these blocks may end."""
-    kind = generator.random(len(block))
-    side = generator.integers(2, size=len(block)) * 2 - 1
-    other = (block + np.where(kind < blocks.homophily, 0, side)) % (len(bounds) - 1)
-    low, high = bounds[other], bounds[other + 1]
-    is_near = (kind < blocks.homophily + blocks.bordering) & (low < high)  # an empty block has none
-    return np.where(is_near, low, 0.0), np.where(is_near, high, bounds[-1])
 
 
 def _fill(path: Path, place: slice | tuple[slice, slice], values: Array) -> None:

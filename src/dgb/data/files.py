@@ -9,23 +9,29 @@ from dgb.data.encoding import Encoding
 from dgb.data.formats.array_files import read_array_files
 from dgb.data.formats.arrays import open_npz
 from dgb.data.formats.matrix_files import ARRAY_SUFFIXES, MATRIX_SUFFIXES, node_matrix
+from dgb.data.formats.networks import read_graphml
 from dgb.data.formats.npz import read_npz
+from dgb.data.formats.pyg import read_pyg
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
-from dgb.data.tables.table import TABLE_SUFFIXES, Table, is_table, read_table
+from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.terminal import some
 
 WHOLE_SUFFIXES = (".graphml", ".pt")
 FILE_SUFFIXES = (*ARRAY_SUFFIXES, *WHOLE_SUFFIXES)
+GRAPH_SUFFIXES = (*TABLE_SUFFIXES, *FILE_SUFFIXES)
 
 
-def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph | None:
-    """Read a graph by the form that its suffix names, None where it is none of FILE_SUFFIXES."""
+def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
+    """Read a graph from a file that is not a table, by the form that its suffix names."""
     suffix = path.suffix.lower()
     if not path.name.lower().endswith(FILE_SUFFIXES):
-        return None
+        raise DGBError(
+            f"{path}: not a file of a known form; give a folder with edges.csv and nodes.csv, or "
+            f"one of {', '.join(GRAPH_SUFFIXES)}"
+        )
     if not path.is_file():
         raise DGBError(f"{path}: no such file; check the path")
     is_own = suffix == ".npz" and bool(open_npz(path, ("edge_index",)))
@@ -37,17 +43,10 @@ def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph | N
             "files of edges alone"
         )
     if suffix == ".graphml":
-        from dgb.data.formats.networks import read_graphml
-
         return read_graphml(path, reading, encoding)
     if suffix == ".pt":
-        from dgb.data.formats.pyg import read_pyg
-
         return align(read_pyg(path, reading.structure), encoding)
     return align(read_npz(path, reading.structure), encoding)
-
-
-GRAPH_SUFFIXES = (*TABLE_SUFFIXES, *FILE_SUFFIXES)
 
 
 def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -61,13 +60,7 @@ def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Gr
             refuse_missing(Path(other))
     if is_table(path):
         return _read_edges(name, path, reading, encoding)
-    graph = read_file(path, reading, encoding)
-    if graph is None:
-        raise DGBError(
-            f"{path}: not a file of a known form; give a folder with edges.csv and nodes.csv, or "
-            f"one of {', '.join(GRAPH_SUFFIXES)}"
-        )
-    return replace(graph, name=name)
+    return replace(read_file(path, reading, encoding), name=name)
 
 
 def graph_name(path: Path) -> str:
@@ -86,32 +79,27 @@ def _read_edges(name: str, path: Path, reading: Data, encoding: Encoding | None)
     if reading.nodes.lower().endswith(MATRIX_SUFFIXES):
         x = node_matrix(Path(reading.nodes))
         return align(graph_from_matrix(name, edges, x, labels, reading), encoding)
-    nodes: Table | None = read_table(Path(reading.nodes)) if reading.nodes else None
+    nodes = read_table(Path(reading.nodes)) if reading.nodes else None
     return graph_from_tables(name, edges, nodes, labels, reading, encoding)
 
 
 def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:
-    edges = _only_file(folder, "edges")
-    if edges is None:
+    edges, nodes, labels = (_only_file(folder, what) for what in ("edges", "nodes", "labels"))
+    if not edges:
         raise DGBError(
             f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_list_folder(folder)}"
         )
-    nodes, labels = (_only_file(folder, what) for what in ("nodes", "labels"))
-    return edges, replace(
-        reading, nodes=reading.nodes or str(nodes or ""), labels=reading.labels or str(labels or "")
-    )
+    reading = replace(reading, nodes=reading.nodes or nodes, labels=reading.labels or labels)
+    return Path(edges), reading
 
 
-def _only_file(folder: Path, what: str) -> Path | None:
-    found = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name.split(".")[0].lower() == what and path.is_file()
-    ]
+def _only_file(folder: Path, what: str) -> str:
+    files = (path for path in sorted(folder.iterdir()) if path.is_file())
+    found = [path for path in files if path.name.split(".")[0].lower() == what]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise DGBError(f"{folder} holds {names}; leave one file of {what} there")
-    return found[0] if found else None
+    return str(found[0]) if found else ""
 
 
 def refuse_missing(path: Path) -> None:

@@ -1,15 +1,14 @@
 """A hash of what a graph holds, so that a result is never taken for that of another graph."""
 
 import hashlib
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array, row_parts
+from dgb.arrays import row_parts
 from dgb.data.graph import Graph
-from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.typed.graph import AnyGraph
 
 # A run asks for it several times, and a large graph takes seconds.
 _known: WeakKeyDictionary[AnyGraph, str] = WeakKeyDictionary()
@@ -24,9 +23,17 @@ def fingerprint(graph: AnyGraph) -> str:
 
 def _hash(graph: AnyGraph) -> str:
     digest = hashlib.sha256()
-    matrices = [graph.x, graph.adjacency] if isinstance(graph, Graph) else _typed(graph, digest)
+    if isinstance(graph, Graph):
+        matrices = [graph.x, graph.adjacency]
+    else:
+        names = [[name, nodes.num_nodes] for name, nodes in graph.nodes.items()]
+        relations = [[r.source, r.name, r.target] for r in graph.relations]
+        digest.update(repr((graph.target, names, relations)).encode())
+        matrices = [nodes.x for nodes in graph.nodes.values() if nodes.x is not None]
+        matrices += [relation.matrix for relation in graph.relations]
     for matrix in matrices:
-        for part in _parts(matrix):
+        is_sparse = sparse.issparse(matrix)
+        for part in (matrix.data, matrix.indices, matrix.indptr) if is_sparse else (matrix,):
             digest.update(f"{part.dtype}{part.shape}".encode())
             width = part.size // max(len(part), 1)
             for rows in row_parts(len(part), width):
@@ -47,18 +54,3 @@ def identity(graph: AnyGraph) -> str:
         for rows in row_parts(len(ids), 32):  # a million ids at a time
             digest.update(repr(ids[rows].tolist()).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:12]
-
-
-def _typed(graph: HeteroGraph, digest: Any) -> list[Any]:
-    """Return features and relations, after their names have gone into the hash."""
-    names = [[name, nodes.num_nodes] for name, nodes in graph.nodes.items()]
-    relations = [[r.source, r.name, r.target] for r in graph.relations]
-    digest.update(repr((graph.target, names, relations)).encode())
-    features = [nodes.x for nodes in graph.nodes.values() if nodes.x is not None]
-    return [*features, *(relation.matrix for relation in graph.relations)]
-
-
-def _parts(matrix: object) -> tuple[Array, ...]:
-    if sparse.issparse(matrix):
-        return matrix.data, matrix.indices, matrix.indptr  # type: ignore[attr-defined]
-    return (np.asarray(matrix),)

@@ -43,9 +43,7 @@ class Graph:
     labels: Array | None = None  # [num_nodes] int64, -1 where unknown
     label_names: tuple[str, ...] = ()
     splits: tuple[Split, ...] = field(default=())
-    encoding: Encoding | None = (
-        None  # what the columns of x are called and made of, if they have names
-    )
+    encoding: Encoding | None = None  # what the columns of x are called and made of
     notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, for the user
 
     @property

@@ -4,29 +4,24 @@ import difflib
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.tables.columns import describe_cells, text_cells
-from dgb.data.tables.table import Cells, Table, is_text
+from dgb.data.tables.table import Cells, Table, is_text, refuse_rows, text_cells
 from dgb.errors import DGBError
 from dgb.terminal import some
 
 _WHOLE = r"^(0|-?[1-9]\d{0,18})$"  # written as Python writes it, so that "007" stays text
+SEARCHED = 20_000  # ids that are looked through for one like an unknown id
 
 
 def id_cells(table: Table, name: str) -> Cells:
     """Return a column of ids as int64 or as text, refusing empty cells and broken numbers."""
-    import pyarrow as pa
-    from pyarrow import compute, types
-
     cells = table.content.column(name)
     is_float = types.is_floating(cells.type)  # what pandas makes of integers with a gap
     rows = np.flatnonzero(compute.is_null(cells, nan_is_null=is_float).to_numpy())
-    if len(rows):
-        raise DGBError(
-            f"rows without an id, {len(rows):,} in all: {describe_cells(table, rows, name)}; "
-            "fill them in, or remove these rows"
-        )
+    refuse_rows(table, rows, "rows without an id", name, "fill them in, or remove these rows")
     if is_text(cells):
         return cells
     if is_float and not compute.all(compute.equal(compute.floor(cells), cells)).as_py():
@@ -42,9 +37,6 @@ def id_cells(table: Table, name: str) -> Cells:
 
 def find_positions(cells: Cells, ids: Cells) -> Array:
     """Return the position of every cell among the ids, -1 where it is none of them."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     if cells.type != ids.type:
         cells, ids = cells.cast(pa.large_string()), ids.cast(pa.large_string())
     ids = ids.combine_chunks() if hasattr(ids, "combine_chunks") else ids
@@ -54,9 +46,6 @@ def find_positions(cells: Cells, ids: Cells) -> Array:
 
 def as_integers(ids: Cells) -> Cells:
     """Turn ids of a text file into integers where that changes none of them, else leave them."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     if not is_text(ids) or not compute.all(compute.match_substring_regex(ids, _WHOLE)).as_py():
         return ids
     try:
@@ -70,43 +59,8 @@ def id_array(ids: Cells) -> Array:
     return np.asarray(ids.to_numpy()) if not is_text(ids) else np.array(ids.to_pylist(), object)
 
 
-def repeated_rows(ids: Cells) -> Array:
-    """Return the rows whose id stands in an earlier row."""
-    from pyarrow import compute
-
-    first = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
-    is_again = np.ones(len(ids), dtype=bool)
-    is_again[first] = False
-    return np.flatnonzero(is_again)
-
-
-SEARCHED = 20_000  # ids that are looked through for one like an unknown id
-
-
-def find_nodes(node_ids: Array, wanted: Array) -> Array:
-    """Return the positions of the wanted ids among a graph's ids; an unknown id is refused.
-
-    Ids of different types are compared as text.
-    """
-    found = find_positions(_cells(wanted), _cells(node_ids))
-    if (found < 0).any():
-        unknown = wanted[found < 0].tolist()
-        names = some([repr(node) for node in unknown])
-        raise DGBError(f"there is no node {names}; {_like(str(unknown[0]), node_ids)}")
-    return found
-
-
-def _like(text: str, node_ids: Array) -> str:
-    step = max(len(node_ids) // SEARCHED, 1)
-    known = [str(node) for node in node_ids[::step].tolist()]
-    near = difflib.get_close_matches(text, known, n=3) or [t for t in known if text in t][:3]
-    return f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(known[:3])}"
-
-
 def arrow_ids(node_ids: Array) -> Any:
     """Return ids as an Arrow array, as text where Arrow has no type for them."""
-    import pyarrow as pa
-
     # Numbers as they are: Python's own are taken for signed ones, and a hash may be larger.
     cells = node_ids if node_ids.dtype.kind in "iu" else node_ids.tolist()
     try:
@@ -115,9 +69,23 @@ def arrow_ids(node_ids: Array) -> Any:
         return pa.array([str(node) for node in node_ids.tolist()])
 
 
-def _cells(ids: Array) -> Any:
-    import pyarrow as pa
+def find_nodes(node_ids: Array, wanted: Array) -> Array:
+    """Return the positions of the wanted ids among a graph's ids; an unknown id is refused.
 
+    Ids of different types are compared as text.
+    """
+    found = find_positions(_cells(wanted), _cells(node_ids))
+    if (found >= 0).all():
+        return found
+    unknown = wanted[found < 0].tolist()
+    text, names = str(unknown[0]), some([repr(node) for node in unknown])
+    known = [str(node) for node in node_ids[:: max(len(node_ids) // SEARCHED, 1)].tolist()]
+    near = difflib.get_close_matches(text, known, n=3) or [t for t in known if text in t][:3]
+    hint = f"ids like it: {', '.join(near)}" if near else f"ids look like {', '.join(known[:3])}"
+    raise DGBError(f"there is no node {names}; {hint}")
+
+
+def _cells(ids: Array) -> Any:
     is_whole = ids.dtype.kind == "f" and bool((ids == np.floor(ids)).all())
     # Whole numbers with a point are what frames make of integers.
     return pa.chunked_array([arrow_ids(ids.astype(np.int64) if is_whole else ids)])

@@ -8,16 +8,15 @@ from typing import Any
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.files import read_path, refuse_missing
+from dgb.data.formats.pyg import read_hetero_data
+from dgb.data.formats.pyg_file import holds_hetero_data
 from dgb.data.graph import Graph
 from dgb.data.public.datasets import PathLike, read_dataset
 from dgb.data.public.fetch import fetch
 from dgb.data.public.imdb import read_imdb
 from dgb.data.public.sources import dataset_name, find_source
 from dgb.data.typed.align import align_hetero
-from dgb.data.typed.folder import is_hetero_folder, read_hetero_folder
 from dgb.data.typed.graph import HeteroGraph
-from dgb.data.typed.heco import is_heco, read_heco
 from dgb.data.typed.schema import Schema
 from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
@@ -107,6 +106,10 @@ def is_hetero(name_or_path: PathLike) -> bool:
     given = os.fspath(name_or_path)
     if not is_path(given):
         return find_source(given).is_hetero
+    # Here and below, readers of files wait until one is read: a public name needs no pyarrow.
+    from dgb.data.typed.folder import is_hetero_folder
+    from dgb.data.typed.heco import is_heco
+
     path = Path(given).expanduser()
     if path.suffix.lower() == ".pt" and path.is_file():
         state = path.stat()
@@ -117,8 +120,6 @@ def is_hetero(name_or_path: PathLike) -> bool:
 @lru_cache(maxsize=8)
 def _holds_hetero_data(path: Path, _state: tuple[int, ...]) -> bool:
     # A command asks several times, and each answer would open the archive again.
-    from dgb.data.formats.pyg_file import holds_hetero_data
-
     return holds_hetero_data(path)
 
 
@@ -138,6 +139,8 @@ def _data_section(name_or_path: PathLike, reading: dict[str, Any]) -> Data:
 
 def _not_hetero(graph: str) -> DGBError:
     if is_path(graph):
+        from dgb.data.files import refuse_missing
+
         refuse_missing(Path(graph).expanduser())
     return DGBError(
         f"{graph} is not a heterogeneous graph; give a folder with nodes/TYPE.csv and "
@@ -153,6 +156,8 @@ def _read_one_type(
             f"{data.graph} has nodes of one type; data.target goes with a heterogeneous graph"
         )
     if is_path(data.graph):
+        from dgb.data.files import read_path
+
         return read_path(Path(data.graph).expanduser(), data, encoding)
     source = find_source(data.graph)
     if data.nodes or data.labels:
@@ -166,27 +171,24 @@ def _read_one_type(
 def _read_several_types(
     data: Data, data_folder: PathLike | None, offline: bool, schema: Schema | None
 ) -> HeteroGraph:
+    from dgb.data.typed.folder import is_hetero_folder, read_hetero_folder
+    from dgb.data.typed.heco import read_heco
+
     if data.nodes or data.labels:
         raise DGBError(
             f"{data.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
             "out, which go with a file of edges"
         )
-    if schema is not None:
-        data = replace(data, target=schema.target)
-    if is_path(data.graph):
-        graph = _read_typed_path(Path(data.graph).expanduser(), data, schema)
-    else:
+    data = data if schema is None else replace(data, target=schema.target)
+    path = Path(data.graph).expanduser()
+    if not is_path(data.graph):
         source = find_source(data.graph)
         folder = fetch(source, data_folder=data_folder, offline=offline)
         graph = with_target(read_imdb(source.name, folder), data.target)
+    elif is_hetero_folder(path):
+        graph = read_hetero_folder(path, data, schema.encodings() if schema else None)
+    elif path.is_dir():
+        graph = read_heco(path, data.target)
+    else:
+        graph = read_hetero_data(path, data.target)
     return graph if schema is None else align_hetero(graph, schema)
-
-
-def _read_typed_path(path: Path, data: Data, schema: Schema | None) -> HeteroGraph:
-    if is_hetero_folder(path):
-        return read_hetero_folder(path, data, schema.encodings() if schema else None)
-    if path.is_dir():
-        return read_heco(path, data.target)
-    from dgb.data.formats.pyg import read_hetero_data
-
-    return read_hetero_data(path, data.target)

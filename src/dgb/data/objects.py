@@ -8,8 +8,11 @@ from scipy import sparse
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding, names_of
+from dgb.data.formats.networks import from_igraph, from_networkx
 from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph, make_graph
+from dgb.data.tables.from_tables import graph_from_tables
+from dgb.data.tables.table import table_of
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -37,9 +40,6 @@ def to_graph(
     if adjacency is not None and edges is not None:
         raise DGBError("give adjacency= or edges=, not both")
     if edges is not None:
-        from dgb.data.tables.from_tables import graph_from_tables
-        from dgb.data.tables.table import table_of
-
         nodes, pairs = data if data is None else table_of(data, "nodes"), table_of(edges, "edges")
         graph = graph_from_tables("graph", pairs, nodes, None, settings, encoding)
         return align(graph, encoding)
@@ -54,12 +54,8 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
     if hasattr(data, "edge_index"):
         return from_pyg(data, structure=reading.structure)
     if hasattr(data, "nodes") and hasattr(data, "edges") and hasattr(data, "is_multigraph"):
-        from dgb.data.formats.networks import from_networkx
-
         return from_networkx(data, "graph", reading, encoding)
     if hasattr(data, "vs") and hasattr(data, "es") and hasattr(data, "get_edgelist"):
-        from dgb.data.formats.networks import from_igraph
-
         return from_igraph(data, "graph", reading, encoding)
     if hasattr(data, "edge_types"):
         raise DGBError(

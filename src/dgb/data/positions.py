@@ -26,16 +26,14 @@ def random_signs(node_ids: Array, width: int) -> Array:
 def hash_ids(node_ids: Array) -> Array:
     """Hash ids as text to 64 bits each: 7 and "7" are the same node, read from different files."""
     chunks = [node_ids[i : i + _CHUNK] for i in range(0, len(node_ids), _CHUNK)]
-    return np.concatenate([_hash_text(np.asarray(chunk.astype(np.str_))) for chunk in chunks])
-
-
-def _hash_text(texts: Array) -> Array:
-    letters = np.ascontiguousarray(texts).view(np.uint32).reshape(len(texts), -1)
-    hashes = np.full(len(texts), _GOLDEN)
-    for column in letters.T:
-        # A zero is the padding behind a shorter text, which must not count.
-        hashes = np.where(column == 0, hashes, mix(hashes ^ column.astype(np.uint64)))
-    return hashes
+    found = []
+    for texts in (np.asarray(chunk.astype(np.str_)) for chunk in chunks):
+        hashes = np.full(len(texts), _GOLDEN)
+        for column in np.ascontiguousarray(texts).view(np.uint32).reshape(len(texts), -1).T:
+            # A zero is the padding behind a shorter text, which must not count.
+            hashes = np.where(column == 0, hashes, mix(hashes ^ column.astype(np.uint64)))
+        found.append(hashes)
+    return np.concatenate(found)
 
 
 def mix(values: Array) -> Array:
@@ -60,7 +58,12 @@ def position_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
     start = random_signs(node_ids, WIDTH)
     spread = _walk if kind == "walk" else _diffuse
     near = unit_rows(spread(step, start, means))
-    return unit_rows(near + _WHOLE * _component_rows(means, start))
+    # What tells the nodes of a large component from those of the other large ones.
+    rows, is_large = unit_rows(_mean_rows(means, start)), np.diff(means[1].indptr) > 0
+    # What all of them share tells nothing: with a single large component, nothing is left.
+    shared = rows.sum(axis=0) / max(1, is_large.sum())
+    whole = np.asarray(rows - is_large[:, None] * shared, np.float32)
+    return unit_rows(near + _WHOLE * whole)
 
 
 def random_walk(adjacency: Any) -> Any:
@@ -83,19 +86,10 @@ def _walk(step: Any, start: Array, means: Means) -> Array:
 
 
 def _diffuse(step: Any, start: Array, means: Means) -> Array:
-    start = start - _mean_rows(means, start)
-    reached = start
+    reached = start = start - _mean_rows(means, start)
     for _ in range(_ROUNDS):
         reached = _ALPHA * start + (1 - _ALPHA) * (step @ reached)
     return reached
-
-
-def _component_rows(means: Means, start: Array) -> Array:
-    """Give each node of a large component a row that tells it from the other large ones."""
-    rows, is_large = unit_rows(_mean_rows(means, start)), np.diff(means[1].indptr) > 0
-    # What all of them share tells nothing: with a single large component, nothing is left.
-    shared = rows.sum(axis=0) / max(1, is_large.sum())
-    return np.asarray(rows - is_large[:, None] * shared, np.float32)
 
 
 def _mean_rows(means: Means, x: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -69,19 +69,14 @@ def _degrees(adjacency: Any) -> Array:
     own[np.arange(len(bins)), bins] = 1
     own[:, -1] = size / _BINS  # next to ones and shares, so as not to outweigh them
     near = step @ own
-    return np.hstack([own, near, step @ near, _extremes(adjacency, own[:, -1])])
-
-
-def _extremes(adjacency: Any, size: Array) -> Array:
-    """Return the smallest and the largest of the neighbors' sizes, zero where there are none."""
-    found = np.zeros((len(size), 2), np.float32)
+    extremes = np.zeros((len(bins), 2), np.float32)  # of the neighbors' sizes, if there are any
     has_any = np.diff(adjacency.indptr) > 0
     if has_any.any():
         # The starts of empty rows are left out: reduceat would read the next row for them.
-        starts, sizes = adjacency.indptr[:-1][has_any], size[adjacency.indices]
-        found[has_any, 0] = np.minimum.reduceat(sizes, starts)
-        found[has_any, 1] = np.maximum.reduceat(sizes, starts)
-    return found
+        starts, sizes = adjacency.indptr[:-1][has_any], own[adjacency.indices, -1]
+        extremes[has_any, 0] = np.minimum.reduceat(sizes, starts)
+        extremes[has_any, 1] = np.maximum.reduceat(sizes, starts)
+    return np.hstack([own, near, step @ near, extremes])
 
 
 def with_features(graph: HeteroGraph, types: Iterable[str], structure: str) -> HeteroGraph:
@@ -94,15 +89,15 @@ def with_features(graph: HeteroGraph, types: Iterable[str], structure: str) -> H
     if not missing:
         return graph
     nodes = dict(graph.nodes)
-    sizes = [found.num_nodes for found in nodes.values()]
-    cuts = dict(zip(nodes, pairwise(accumulate(sizes, initial=0)), strict=True))
-    is_learnt = structure == LEARNT
-    x = None if is_learnt else structural_features(union_graph(graph), union_ids(graph), structure)
+    if structure == LEARNT:
+        made = {name: sparse.eye_array(nodes[name].num_nodes, format="csr") for name in missing}
+    else:
+        x = structural_features(union_graph(graph), union_ids(graph), structure)
+        ends = np.cumsum([found.num_nodes for found in nodes.values()])
+        made = dict(zip(nodes, np.split(x, ends[:-1]), strict=True))
     for name in missing:
-        start, end = cuts[name]
-        rows = x[start:end] if x is not None else sparse.eye_array(end - start, format="csr")
-        made = rows.astype(np.float32, copy=False)
-        nodes[name] = NodeType(nodes[name].node_ids, made, Encoding(structure=structure))
+        rows = made[name].astype(np.float32, copy=False)
+        nodes[name] = NodeType(nodes[name].node_ids, rows, Encoding(structure=structure))
     note = f"no features of {', '.join(missing)}: made by data.structure={structure}"
     return replace(graph, nodes=nodes, notes=(*graph.notes, note))
 

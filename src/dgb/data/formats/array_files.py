@@ -12,10 +12,9 @@ from dgb.data.formats.arrays import Matrix, class_labels
 from dgb.data.formats.matrix_files import MATRIX_SUFFIXES, node_matrix, read_edge_array, read_npy
 from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.structure import refuse_featureless, structural_features, with_structure
-from dgb.data.tables.columns import find_column
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
-from dgb.data.tables.table import Table, read_table, table_of
+from dgb.data.tables.table import Table, find_column, read_table, table_of
 from dgb.errors import DGBError, refusing
 from dgb.recipe import Data
 

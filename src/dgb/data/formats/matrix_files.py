@@ -19,8 +19,7 @@ from dgb.data.formats.arrays import (
     refuse_unless,
 )
 from dgb.data.graph import Features
-from dgb.data.tables.text_file import single_space
-from dgb.data.tables.text_rows import BLOCK
+from dgb.data.tables.text_file import BLOCK, single_space
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import read_whole, refuse_nodes
 

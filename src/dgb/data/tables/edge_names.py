@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass
 
+import pyarrow as pa
+from pyarrow import compute
+
 from dgb.data.ids import find_positions
 from dgb.data.tables.table import NUMBER, Cells, Table
 
@@ -22,24 +25,28 @@ class Ends:
     ids: tuple[Cells | None, Cells | None] = (None, None)  # of the nodes that have rows
     types: tuple[str, str] = ("", "")  # that the nodes are of, in a heterogeneous graph
 
-    def has_nodes(self) -> bool:
-        """Tell whether the nodes of an end are known."""
-        return any(ids is not None for ids in self.ids)
 
-
-def find_ends(names: list[str], types: tuple[str, str] = ("", "")) -> tuple[str, ...] | None:
-    """Find the columns of the two ends by well-known names, or by the types of nodes."""
-    lowered = {name.lower(): name for name in reversed(names)}
-    source, target = (name.lower() for name in types)
-    by_type = [(source, target), (f"{source}_id", f"{target}_id"), (f"{source}id", f"{target}id")]
-    wanted = [*_PAIRS, *(by_type if source != target else [])]
-    pairs = (pair for pair in wanted if lowered.keys() >= set(pair))
-    return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
+def settle_names(table: Table, known: Ends, notes: list[str]) -> Table:
+    """Take the first row of a text file for names where it is not an edge, as known ids tell."""
+    if table.has_names:
+        return table
+    if _starts_with_names(table, known):
+        names = table.row_text()
+        if _find_ends(names, known.types) is None:
+            notes.append(f"{table.place(0)}: taken for names of columns: {', '.join(names)}")
+        return table.with_names()
+    if all(ids is None for ids in known.ids) and _is_alone(table):
+        first = " and ".join(table.row_text()[:2])
+        notes.append(
+            f"{table.place(0)}: {first} was read as an edge, and occurs nowhere else; if it names "
+            "the columns, call them source and target"
+        )
+    return table
 
 
 def end_columns(table: Table, types: tuple[str, str], notes: list[str]) -> tuple[str, ...]:
     """Return the columns of the two ends: those whose names say so, else the first two."""
-    ends = find_ends(table.names, types)
+    ends = _find_ends(table.names, types)
     if ends is None and table.has_names:
         # Not before: a first row of ids such as paper_7 and author_3 would pass for names.
         ends = _ends_by_words(table.names, types)
@@ -53,48 +60,42 @@ def end_columns(table: Table, types: tuple[str, str], notes: list[str]) -> tuple
     return one, other
 
 
-def first_row(table: Table) -> list[str]:
-    """Return the cells of the first row, of a text file."""
-    return _row(table, 0)
+def _find_ends(names: list[str], types: tuple[str, str]) -> tuple[str, ...] | None:
+    """Find the columns of the two ends by well-known names, or by the types of nodes."""
+    lowered = {name.lower(): name for name in reversed(names)}
+    source, target = (name.lower() for name in types)
+    by_type = [(source, target), (f"{source}_id", f"{target}_id"), (f"{source}id", f"{target}id")]
+    wanted = [*_PAIRS, *(by_type if source != target else [])]
+    pairs = (pair for pair in wanted if lowered.keys() >= set(pair))
+    return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
 
 
-def starts_with_names(table: Table, known: Ends) -> bool:
-    """Tell whether the first row of a text file names its columns."""
+def _starts_with_names(table: Table, known: Ends) -> bool:
     if not table.content.num_rows:
         return False
-    first = first_row(table)
+    first = table.row_text()
     if any(map(_is_number, first[:2])):
         return False
-    has_names = find_ends(first, known.types) is not None
-    is_node = _are_nodes(first, known)
+    has_names = _find_ends(first, known.types) is not None
+    cells = [pa.chunked_array([[cell]], pa.large_string()) for cell in first[:2]]
+    pairs = [pair for pair in zip(cells, known.ids, strict=True) if pair[1] is not None]
+    is_node = [bool(find_positions(cell, ids)[0] >= 0) for cell, ids in pairs]
     if is_node:
         # One node may be called "source"; two that are called so are an edge.
-        is_named = has_names or len(is_node) == 2 or is_alone(table)
+        is_named = has_names or len(is_node) == 2 or _is_alone(table)
         return (is_named and not any(is_node)) or (has_names and not all(is_node))
     if has_names or table.content.num_rows == 1:
         return has_names
-    return all(map(_is_number, _row(table, 1)[:2]))
+    return all(map(_is_number, table.row_text(1)[:2]))
 
 
-def is_alone(table: Table) -> bool:
+def _is_alone(table: Table) -> bool:
     """Tell whether the ends of the first row, of several, are not numbers and in no other row."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    first, rest = first_row(table)[:2], table.content.slice(1)
+    first, rest = table.row_text()[:2], table.content.slice(1)
     if not rest.num_rows or any(map(_is_number, first)):
         return False
     ends = pa.array(first, pa.large_string())
     return not any(compute.any(compute.is_in(end, ends)).as_py() for end in rest.columns[:2])
-
-
-def _are_nodes(first: list[str], known: Ends) -> list[bool]:
-    """Tell which of the first cells are nodes, of the ends whose nodes are known."""
-    import pyarrow as pa
-
-    cells = [pa.chunked_array([[cell]], pa.large_string()) for cell in first[:2]]
-    pairs = zip(cells, known.ids, strict=True)
-    return [bool(find_positions(cell, ids)[0] >= 0) for cell, ids in pairs if ids is not None]
 
 
 def _ends_by_words(names: list[str], types: tuple[str, str]) -> tuple[str, ...] | None:
@@ -105,19 +106,15 @@ def _ends_by_words(names: list[str], types: tuple[str, str]) -> tuple[str, ...] 
     """
     if types[0].lower() == types[1].lower():
         return None
-    both = [_holding(names, *types), _holding(names, *types[::-1])]
+    holds = {name: [_holds(name, kind) for kind in types] for name in names}
+    alone = [[name for name in names if holds[name] == [i == 0, i == 1]] for i in range(2)]
+    both = [sorted(found, key=lambda name: _words(name)[-1] != "id") for found in alone]
     if all(both):
         return both[0][0], both[1][0]
     held = [[name for name in names[:2] if name in found] for found in both]
     if sum(map(len, held)) != 1:
         return None
     return tuple(names[:2] if names[0] in held[0] or names[1] in held[1] else names[1::-1])
-
-
-def _holding(names: list[str], kind: str, other: str) -> list[str]:
-    """Return the columns that hold the name of one type and not of the other, ids first."""
-    found = [name for name in names if _holds(name, kind) and not _holds(name, other)]
-    return sorted(found, key=lambda name: _words(name)[-1] != "id")
 
 
 def _holds(name: str, kind: str) -> bool:
@@ -130,10 +127,6 @@ def _words(name: str) -> list[str]:
     """Split a name at what is not a letter or digit, and before a capital after a small letter."""
     parted = re.sub(r"(?<=[^\W_A-Z])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W_]+", parted.lower())
-
-
-def _row(table: Table, row: int) -> list[str]:
-    return [column[row].as_py() or "" for column in table.content.columns]
 
 
 def _is_number(cell: str) -> bool:

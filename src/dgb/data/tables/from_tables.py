@@ -13,9 +13,9 @@ from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import edges_between, ids_of_ends, read_edges
 from dgb.data.tables.features import encode_features, learn_features
+from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import (
     NodeRows,
-    join_labels,
     read_label_rows,
     read_nodes,
     refuse_nameless,
@@ -26,7 +26,6 @@ from dgb.errors import DGBError
 from dgb.recipe import Data
 
 Columns = tuple[Features | None, Encoding | None]
-_NONE: Columns = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ def graph_from_tables(
     of_nodes = reading if labels is None else replace(reading, label="", split="")  # of the other
     if encoding and nodes:  # new nodes often have no labels, and need none to be embedded
         of_nodes = without_missing(of_nodes, nodes.names)
-    rows = None if nodes is None else read_rows(nodes, of_nodes, encoding, notes)
+    rows = None if nodes is None else read_nodes(nodes, of_nodes, encoding, notes)
     x, learned = _features(rows, reading, encoding, notes)
     structure = encoding.structure if encoding else reading.structure
     return _join(name, edges, _Nodes(rows, x, learned, structure), labels, reading, notes)
@@ -62,7 +61,7 @@ def graph_from_matrix(
     """Make a Graph of a table of edges between the positions 0 … n−1 of the rows of x."""
     notes: list[str] = []
     positions = table_of({"id": np.arange(x.shape[0])}, "features")
-    rows = read_nodes(positions, Data(), notes)
+    rows = read_nodes(positions, Data(), None, notes)
     return _join(name, edges, _Nodes(rows, x), labels, reading, notes)
 
 
@@ -79,7 +78,7 @@ def _join(
     if len(ids) < 2:
         raise DGBError(f"{edges.source}: {len(ids)} nodes; a graph needs at least two")
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
-    y, names, splits = join_labels(rows, label_rows, len(ids), notes)
+    y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
     graph = make_featured_graph(
         name,
         nodes.x,
@@ -93,10 +92,21 @@ def _join(
     return replace(graph, encoding=nodes.encoding or graph.encoding, notes=(*notes, *graph.notes))
 
 
-def read_rows(table: Table, reading: Data, encoding: Encoding | None, notes: list[str]) -> NodeRows:
-    """Read a table of nodes; columns that a run has seen as features are not guessed as labels."""
-    run = [column.name for column in encoding.columns] if encoding else []
-    return read_nodes(table, reading, notes, run)
+def _features(
+    rows: NodeRows | None, reading: Data, encoding: Encoding | None, notes: list[str]
+) -> Columns:
+    if encoding is not None and encoding.structure:
+        if rows and rows.features:
+            notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
+        return None, None
+    if rows is not None:
+        return make_columns(rows, encoding or reading.text, notes)
+    if encoding is not None:
+        raise DGBError(
+            f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
+            "nodes that has them (--nodes FILE)"
+        )
+    return None, None
 
 
 def make_columns(rows: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
@@ -109,18 +119,3 @@ def make_columns(rows: NodeRows, form: Encoding | str, notes: list[str]) -> Colu
 def node_ids(ids: Cells, table: Table) -> Array:
     """Return ids as an array; those of a text file are integers where all of them read so."""
     return id_array(as_integers(ids) if table.text else ids)
-
-
-def _features(
-    rows: NodeRows | None, reading: Data, encoding: Encoding | None, notes: list[str]
-) -> Columns:
-    if encoding is not None and encoding.structure:
-        if rows and rows.features:
-            notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
-        return _NONE
-    if rows is None and encoding is not None:
-        raise DGBError(
-            f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
-            "nodes that has them (--nodes FILE)"
-        )
-    return _NONE if rows is None else make_columns(rows, encoding or reading.text, notes)

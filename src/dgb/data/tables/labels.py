@@ -1,15 +1,16 @@
 """Labels and splits from the columns of a table whose rows stand at given nodes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables.columns import describe_cells, find_column, text_cells
-from dgb.data.tables.table import Cells, Table, is_text, keep_where
+from dgb.data.tables.table import Table, find_column, is_text, keep_where, refuse_rows, text_cells
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -17,20 +18,26 @@ _USUAL = ("label", "class", "y", "target")
 _FEW = 20  # nodes, which may all be of different classes
 _PARTS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 
+Labelling = tuple[Array | None, tuple[str, ...], tuple[Split, ...]]
 
-@dataclass(frozen=True)
-class LabelColumns:
-    """The names of the columns of labels and of the split, where there are such."""
 
-    label: str | None = None
-    split: str | None = None
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """A table, the node of each of its rows, and its columns of labels and of the split, if any."""
+
+    table: Table
+    nodes: Array
+    label: str | None
+    split: str | None
 
     def names(self) -> list[str]:
-        """Return the names that there are."""
+        """Return the names of the columns that there are."""
         return [name for name in (self.label, self.split) if name]
 
 
-def find_labels(table: Table, reading: Data, features: Collection[str] = ()) -> LabelColumns:
+def find_labels(
+    table: Table, nodes: Array, reading: Data, features: Collection[str] = ()
+) -> LabelRows:
     """Find the columns of labels and split; names that are features of a run are not guessed."""
     # Next to a column x, y is a place on a map and no class.
     is_map = "x" in [name.lower() for name in table.names]
@@ -39,65 +46,69 @@ def find_labels(table: Table, reading: Data, features: Collection[str] = ()) -> 
     if label and not reading.label and (label in features or _names_each(table, label)):
         label = None
     split = find_column(table, reading.split, ("split",), "data.split")
-    return LabelColumns(label, split if reading.split or split not in features else None)
+    return LabelRows(table, nodes, label, split if reading.split or split not in features else None)
 
 
-def read_labels(
-    table: Table, name: str, nodes: Array, num_nodes: int, notes: list[str]
+def _names_each(table: Table, name: str) -> bool:
+    # Gephi calls the display name of a node its label.
+    cells = table.content.column(name)
+    filled = len(cells) - cells.null_count
+    return is_text(cells) and filled > _FEW and compute.count_distinct(cells).as_py() == filled
+
+
+def join_labels(sources: Iterable[LabelRows | None], num_nodes: int, notes: list[str]) -> Labelling:
+    """Return labels, their names and splits, refusing what two tables say at once."""
+    given = [source for source in sources if source is not None]
+    labels, splits = (_only_source(given, kind) for kind in ("label", "split"))
+    y, names = _read_labels(labels, num_nodes, notes) if labels else (None, ())
+    return y, names, _read_split(splits) if splits else ()
+
+
+def _only_source(sources: list[LabelRows], kind: str) -> LabelRows | None:
+    having = [source for source in sources if getattr(source, kind)]
+    if len(having) == 2:
+        name = getattr(having[1], kind)
+        raise DGBError(
+            f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
+            f"give the {kind} of nodes; leave one out with --drop {name}"
+        )
+    return having[0] if having else None
+
+
+def _read_labels(
+    rows: LabelRows, num_nodes: int, notes: list[str]
 ) -> tuple[Array | None, tuple[str, ...]]:
     """Return a class for every node, -1 where its cell is empty, and the names of the classes."""
-    from pyarrow import compute
-
-    cells = as_integers(_label_text(table, name))
+    table, name = rows.table, str(rows.label)
+    text = text_cells(table, name, "choose another with --label COLUMN")
+    if types.is_floating(table.content.column(name).type):
+        text = keep_where(compute.not_equal(text, "nan"), text)
+    # pandas writes integers with a gap among them as 1.0, 2.0.
+    cells = as_integers(compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1"))
     classes = compute.unique(cells.drop_null())
     classes = classes.take(compute.sort_indices(classes))
     names = tuple(str(value) for value in classes.to_pylist())
     if not names:
         return None, ()
     labels = np.full(num_nodes, -1, np.int64)
-    labels[nodes] = find_positions(cells, classes)
-    labels[nodes[np.asarray(cells.is_null().to_numpy())]] = -1
+    labels[rows.nodes] = find_positions(cells, classes)
+    labels[rows.nodes[np.asarray(cells.is_null().to_numpy())]] = -1
     notes.append(f"{table.source}: column {name!r} holds the labels, classes: {len(names):,}")
     if "-1" in names:
         notes.append(f"{table.source}: label -1 is a class; leave the cell of no label empty")
     return labels, names
 
 
-def read_split(table: Table, name: str, nodes: Array) -> tuple[Split, ...]:
+def _read_split(rows: LabelRows) -> tuple[Split, ...]:
     """Return the split that a column of train, val and test makes, none where all is empty."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    cells = text_cells(table, name, "choose another with --set data.split=COLUMN")
+    name = str(rows.split)
+    cells = text_cells(rows.table, name, "choose another with --set data.split=COLUMN")
     known = pa.array(list(_PARTS), pa.large_string())
     found = find_positions(compute.utf8_lower(compute.utf8_trim_whitespace(cells)), known)
-    rows = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))
-    if len(rows):
-        raise DGBError(
-            f"cells that are not a part of a split, {len(rows):,} in all: "
-            f"{describe_cells(table, rows, name)}; "
-            f"use {', '.join(_PARTS)}, or leave the cell empty"
-        )
+    wrong = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))
+    advice = f"use {', '.join(_PARTS)}, or leave the cell empty"
+    refuse_rows(rows.table, wrong, "cells that are not a part of a split", name, advice)
     part = np.append(list(_PARTS.values()), -1)[found]
     if (part < 0).all():
         return ()
-    return (Split(*(np.sort(nodes[part == number]) for number in range(3))),)
-
-
-def _names_each(table: Table, name: str) -> bool:
-    # Gephi calls the display name of a node its label.
-    from pyarrow import compute
-
-    cells = table.content.column(name)
-    filled = len(cells) - cells.null_count
-    return is_text(cells) and filled > _FEW and compute.count_distinct(cells).as_py() == filled
-
-
-def _label_text(table: Table, name: str) -> Cells:
-    from pyarrow import compute, types
-
-    text = text_cells(table, name, "choose another with --label COLUMN")
-    if types.is_floating(table.content.column(name).type):
-        text = keep_where(compute.not_equal(text, "nan"), text)
-    # pandas writes integers with a gap among them as 1.0, 2.0.
-    return compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")
+    return (Split(*(np.sort(rows.nodes[part == number]) for number in range(3))),)

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
-from dgb.arrays import Array
-from dgb.data.graph import Split
-from dgb.data.ids import find_positions, id_cells, repeated_rows
-from dgb.data.tables.columns import describe_rows, find_column, find_columns
-from dgb.data.tables.labels import LabelColumns, find_labels, read_labels, read_split
-from dgb.data.tables.table import Cells, Table
+from dgb.data.encoding import Encoding
+from dgb.data.ids import find_positions, id_cells
+from dgb.data.tables.labels import LabelRows, find_labels
+from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -25,19 +25,20 @@ class NodeRows:
     table: Table
     id_name: str
     ids: Cells  # int64 or text, each once
-    labels: LabelColumns
+    labels: LabelRows
     features: list[str]
 
 
 def read_nodes(
-    table: Table, reading: Data, notes: list[str], run: Collection[str] = ()
+    table: Table, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
-    """Read ids and sort out the columns; `run` holds the names of features that a run has seen."""
-    dropped = find_columns(table, reading.drop, "data.drop")
-    table = without(table, dropped)
-    id_name = find_id_column(table, reading, notes)
-    ids = unique_ids(table, id_name)
-    labels = find_labels(without(table, [id_name]), reading, run)
+    """Read ids and sort out the columns; those that a run has as features are not guessed."""
+    drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
+    table = _without(table, {find_column(table, name, (), "data.drop") for name in drop})
+    id_name = _find_id_column(table, reading, notes)
+    ids = _unique_ids(table, id_name)
+    run = [column.name for column in encoding.columns] if encoding else []
+    labels = find_labels(_without(table, {id_name}), np.arange(len(ids)), reading, run)
     taken = {id_name, *labels.names()}
     features = [name for name in table.names if name not in taken]
     kept = [name for name in features if name not in _INDEX]
@@ -46,7 +47,25 @@ def read_nodes(
     return NodeRows(table, id_name, ids, labels, kept)
 
 
-def find_id_column(table: Table, reading: Data, notes: list[str]) -> str:
+def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
+    """Find the columns of a table of labels, and the nodes of its rows."""
+    id_name = _find_id_column(table, reading, notes)
+    refuse_nameless(table, id_name, reading, ids)
+    nodes = find_positions(_unique_ids(table, id_name), ids)
+    rows, cells = np.flatnonzero(nodes < 0), table.content.column(id_name)
+    words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
+    problem = "labels for nodes that the graph does not have"
+    refuse_rows(table, rows, problem, words, "remove these rows, or add the nodes")
+    found = find_labels(_without(table, {id_name}), nodes, reading)
+    others = [name for name in found.table.names if name not in found.names()]
+    if found.label is None and others:
+        found = replace(found, label=others[0])
+    if not found.names():
+        raise DGBError(f"{table.source} has no column next to {id_name!r}; add one of labels")
+    return found
+
+
+def _find_id_column(table: Table, reading: Data, notes: list[str]) -> str:
     """Find the column of ids; where no name says so it is the first, and a note says so."""
     name = find_column(table, reading.id, ID_NAMES, "data.id")
     if name is None:
@@ -71,22 +90,17 @@ def refuse_nameless(table: Table, id_name: str, reading: Data, *others: Cells) -
 
 
 def _holds(ids: Cells, name: str) -> bool:
-    import pyarrow as pa
-    from pyarrow import compute
-
     return bool(compute.any(compute.equal(ids.cast(pa.large_string()), name)).as_py())
 
 
-def unique_ids(table: Table, name: str) -> Cells:
+def _unique_ids(table: Table, name: str) -> Cells:
     """Return the ids of a table, refusing one that stands in two rows."""
     ids = id_cells(table, name)
-    rows = repeated_rows(ids)
-    if len(rows):
-        words = [f"{name} {ids[int(row)].as_py()!r} again" for row in rows[:5]]
-        raise DGBError(
-            f"rows that repeat an id, {len(rows):,} in all: {describe_rows(table, rows, words)}; "
-            "keep one of each, or name another column of ids with --id COLUMN"
-        )
+    firsts = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
+    rows = np.delete(np.arange(len(ids)), firsts)
+    words = (f"{name} {ids[int(row)].as_py()!r} again" for row in rows)
+    advice = "keep one of each, or name another column of ids with --id COLUMN"
+    refuse_rows(table, rows, "rows that repeat an id", words, advice)
     return ids
 
 
@@ -101,73 +115,6 @@ def without_missing(
     return replace(reading, **kept, drop=",".join(dropped))
 
 
-def without(table: Table, names: Collection[str]) -> Table:
-    """Return a table without some of its columns."""
+def _without(table: Table, names: Collection[str | None]) -> Table:
     kept = [name for name in table.content.column_names if name not in names]
     return replace(table, content=table.content.select(kept))
-
-
-Labelling = tuple[Array | None, tuple[str, ...], tuple[Split, ...]]
-
-
-@dataclass(frozen=True, eq=False)
-class LabelRows:
-    """A table with columns of labels or split, and the node of each of its rows."""
-
-    table: Table
-    columns: LabelColumns
-    nodes: Array
-
-
-def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
-    """Find the columns of a table of labels, and the nodes of its rows."""
-    id_name = find_id_column(table, reading, notes)
-    refuse_nameless(table, id_name, reading, ids)
-    nodes = find_positions(unique_ids(table, id_name), ids)
-    rows = np.flatnonzero(nodes < 0)
-    if len(rows):
-        cells = table.content.column(id_name)
-        words = [f"node {str(cells[int(row)].as_py())!r}" for row in rows[:5]]
-        raise DGBError(
-            f"labels for nodes that the graph does not have, {len(rows):,} in all: "
-            f"{describe_rows(table, rows, words)}; remove these rows, or add the nodes"
-        )
-    table = without(table, [id_name])
-    columns = find_labels(table, reading)
-    others = [name for name in table.names if name not in columns.names()]
-    if columns.label is None and others:
-        columns = replace(columns, label=others[0])
-    if not columns.names():
-        raise DGBError(f"{table.source} has no column next to {id_name!r}; add one of labels")
-    return LabelRows(table, columns, nodes)
-
-
-def join_labels(
-    rows: NodeRows | None, label_rows: LabelRows | None, num_nodes: int, notes: list[str]
-) -> Labelling:
-    """Return labels, their names and splits, refusing what two tables say at once."""
-    sources = [label_rows] if label_rows else []
-    if rows is not None:
-        sources.append(LabelRows(rows.table, rows.labels, np.arange(num_nodes)))
-    _refuse_two(sources)
-    labels: Array | None = None
-    names: tuple[str, ...] = ()
-    splits: tuple[Split, ...] = ()
-    for source in sources:
-        table, columns, nodes = source.table, source.columns, source.nodes
-        if columns.label:
-            labels, names = read_labels(table, columns.label, nodes, num_nodes, notes)
-        if columns.split:
-            splits = read_split(table, columns.split, nodes)
-    return labels, names, splits
-
-
-def _refuse_two(sources: list[LabelRows]) -> None:
-    for kind in ("label", "split"):
-        having = [source for source in sources if getattr(source.columns, kind)]
-        if len(having) == 2:
-            name = getattr(having[1].columns, kind)
-            raise DGBError(
-                f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
-                f"give the {kind} of nodes; leave one out with --drop {name}"
-            )

@@ -1,19 +1,25 @@
-"""A table with a name for every row: from a delimited text file, Parquet, or a data frame."""
+"""A table with a place for every row: from a delimited text file, Parquet, or a data frame."""
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text
-from dgb.data.tables.text_rows import records
+import pyarrow as pa
+from pyarrow import compute, types
+
+from dgb.arrays import Array
+from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text, records
 from dgb.errors import DGBError
 from dgb.files.parquet import read_parquet
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
+_NAMED = 5  # rows that an error names
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +37,10 @@ class Table:
         """Names of the columns."""
         return [str(name) for name in self.content.column_names]
 
+    def row_text(self, row: int = 0) -> list[str]:
+        """Return the cells of a row of a text file, by default those of the first."""
+        return [column[row].as_py() or "" for column in self.content.columns]
+
     def place(self, row: int) -> str:
         """Say where a row stands: nodes.csv:17, or a row counted from 1."""
         return self.places([row])[0]
@@ -41,17 +51,14 @@ class Table:
             is_file = self.source.endswith(".parquet")
             form = f"{self.source} row {{}}" if is_file else f"row {{}} of {self.source}"
             return [form.format(row + 1) for row in rows]
-        wanted = {row + self.skipped: "" for row in rows}
-        for number, (line, _) in zip(
-            range(max(wanted, default=-1) + 1), records(open_text(self.text)), strict=False
-        ):
-            if number in wanted:
-                wanted[number] = f"{self.source}:{line}"
-        return [wanted[row + self.skipped] for row in rows]
+        wanted = [row + self.skipped for row in rows]
+        rows_read = enumerate(islice(records(open_text(self.text)), max(wanted, default=-1) + 1))
+        lines = {number: line for number, (line, _) in rows_read if number in wanted}
+        return [f"{self.source}:{lines.get(number, '?')}" for number in wanted]
 
     def with_names(self) -> "Table":
         """Take the first row for the names of the columns."""
-        names = [column[0].as_py() or "" for column in self.content.columns]
+        names = self.row_text()
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DGBError(f"{self.place(0)}: two columns are called {twice!r}; rename one")
@@ -69,7 +76,7 @@ def read_table(path: Path, *, has_names: bool = True) -> Table:
     table = Table(_plain(read_text(path), is_trimmed=True), path.name, path, has_names=False)
     if not has_names:
         return table
-    if all(re.match(NUMBER, column[0].as_py() or "") for column in table.content.columns):
+    if all(re.match(NUMBER, cell) for cell in table.row_text()):
         raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
     return table.with_names()
 
@@ -81,8 +88,6 @@ def is_table(path: Path) -> bool:
 
 def table_of(frame: Any, what: str) -> Table:
     """Take a pandas or polars DataFrame, a pyarrow Table, or a dict of columns."""
-    import pyarrow as pa
-
     try:
         if isinstance(frame, pa.Table):
             content = frame
@@ -101,8 +106,6 @@ def table_of(frame: Any, what: str) -> Table:
 
 
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
-    import pyarrow as pa
-
     # pandas stores an index without a name under such a name; rows are known by an id column.
     names = [n for n in content.column_names if not re.match(r"__index_level_\d+__$", str(n))]
     if len(set(names)) < len(names):
@@ -111,9 +114,6 @@ def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
 
 
 def _plain_cells(cells: Cells, is_trimmed: bool) -> Cells:
-    import pyarrow as pa
-    from pyarrow import compute, types
-
     if types.is_dictionary(cells.type):
         cells = cells.cast(cells.type.value_type)
     if not is_text(cells):
@@ -125,9 +125,6 @@ def _plain_cells(cells: Cells, is_trimmed: bool) -> Cells:
 
 def keep_where(is_kept: Cells, cells: Cells) -> Cells:
     """Return text with null wherever it is not kept."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     # Not the null itself: with it, pyarrow before 24 reads other bytes where text is a slice.
     return compute.if_else(is_kept, cells, pa.nulls(len(cells), cells.type))
 
@@ -135,3 +132,58 @@ def keep_where(is_kept: Cells, cells: Cells) -> Cells:
 def is_text(cells: Cells) -> bool:
     """Tell whether a column holds text."""
     return str(cells.type) in ("string", "large_string", "string_view")
+
+
+def text_cells(table: Table, name: str, advice: str) -> Cells:
+    """Return a column as text, refusing lists and the like with an advice."""
+    cells = table.content.column(name)
+    try:
+        return cells.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DGBError(
+            f"{table.source}: column {name!r} holds {cells.type}, which cannot be used; {advice}"
+        ) from None
+
+
+def find_column(table: Table, asked: str, usual: Sequence[str], key: str) -> str | None:
+    """Find the column asked for by the setting `key`, else the first of the usual names."""
+    lowered = {name.lower(): name for name in reversed(table.names)}
+    if not asked:
+        return next((lowered[name] for name in usual if name in lowered), None)
+    if asked in table.names:
+        return asked
+    if asked.lower() in lowered:
+        return lowered[asked.lower()]
+    if not table.has_names:
+        raise DGBError(
+            f"{table.source} has no row of column names, so there is no column {asked!r} "
+            f"({key}); add such a row"
+        )
+    near = difflib.get_close_matches(asked, table.names, n=1)
+    hint = f"did you mean {near[0]!r}? Its" if near else "its"
+    columns = ", ".join(table.names[:50])
+    raise DGBError(f"{table.source} has no column {asked!r} ({key}); {hint} columns: {columns}")
+
+
+def refuse_rows(
+    table: Table, rows: Array, problem: str, shown: str | Iterable[str], advice: str
+) -> None:
+    """Refuse wrong rows where there are any; for `shown` see `describe_rows`."""
+    if len(rows):
+        found = describe_rows(table, rows, shown)
+        raise DGBError(f"{problem}, {len(rows):,} in all: {found}; {advice}")
+
+
+def describe_rows(table: Table, rows: Array, shown: str | Iterable[str]) -> str:
+    """Name the first five of the wrong rows and count the others.
+
+    `shown` is the column whose cells are shown with them, or a word on each row.
+    """
+    first = [int(row) for row in rows[:_NAMED]]
+    if isinstance(shown, str):
+        held = [table.content.column(shown)[row].as_py() for row in first]
+        shown = [f"{shown} is {'empty' if cell is None else repr(cell)}" for cell in held]
+    places = zip(table.places(first), shown, strict=False)
+    named = "; ".join(f"{place}: {word}" for place, word in places)
+    more = len(rows) - _NAMED
+    return f"{named}; and {more:,} more" if more > 0 else named

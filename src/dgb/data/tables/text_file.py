@@ -1,25 +1,25 @@
 """Delimited text files: comments skipped, the delimiter found, and the line of every row known."""
 
 import codecs
+import csv
 import io
 import re
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dgb.data.tables.text_rows import (
-    BLOCK,
-    TextFile,
-    count_columns,
-    count_line_ends,
-    records,
-    refuse_long_line,
-)
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
 from dgb.errors import DGBError
 from dgb.files.limits import read_whole
 from dgb.terminal import byte_bar
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
+BLOCK = 1 << 23  # a row must fit into one, and threads share them
+_MOST_COLUMNS = 100_000
 _LOOKED_AT = 20  # lines, to find the delimiter
 _SAMPLE = 1 << 16
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
@@ -28,68 +28,84 @@ _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"}
 
 
-class _ReportingBytes(io.BytesIO):
-    """Bytes of a file that show a bar how many of them were read."""
+@dataclass(frozen=True)
+class TextFile:
+    """The rows of a file as bytes, after so many skipped lines."""
 
-    def __init__(self, content: bytes, bar: Any) -> None:
-        """Take the bytes without a copy."""
-        super().__init__(content)
-        self._bar = bar
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Return the next bytes."""
-        found = super().read(size)
-        self._bar.update(len(found))
-        return found
+    name: str
+    content: bytes
+    delimiter: str
+    skipped: int
 
 
 def read_text(path: Path) -> Any:
     """Read every cell of a delimited file as trimmed text; the names stay the first row."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
+    from tqdm.utils import CallbackIOWrapper
 
     file = open_text(path)
-    width = count_columns(file)
-    names = [str(i + 1) for i in range(width)]
+    line, cells = next(records(file))
+    if len(cells) > _MOST_COLUMNS:
+        raise DGBError(
+            f"{file.name}:{line}: {len(cells):,} columns, where a table has {_MOST_COLUMNS:,} at "
+            "most; give such features as .npy or .npz"
+        )
+    names = [str(i + 1) for i in range(len(cells))]
+    has_quotes = b'"' in file.content
     try:
         with byte_bar(file.name, len(file.content)) as bar:
             return arrow_csv.read_csv(
-                _ReportingBytes(file.content, bar),
+                CallbackIOWrapper(bar.update, io.BytesIO(file.content), "read"),
                 arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
-                arrow_csv.ParseOptions(
-                    delimiter=file.delimiter, newlines_in_values=b'"' in file.content
-                ),
+                arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=has_quotes),
                 arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
             )
     except pa.ArrowInvalid as error:
-        raise _explain(file, width, str(error)) from None
+        raise _explain(file, len(cells), str(error)) from None
 
 
 def open_text(path: Path) -> TextFile:
     """Open a delimited file, packed or not, and find its first row and its delimiter."""
-    content = _unpack(path).removeprefix(b"\xef\xbb\xbf")
-    comments = _COMMENTS.match(content)
-    start = comments.end() if comments else 0
-    skipped = count_line_ends(content, start)
-    content = content[start:]
-    if not content or content.isspace():
-        raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
-    refuse_long_line(path.name, content, skipped)
-    delimiter = _delimiter(content, path)
-    return TextFile(
-        path.name, single_space(content) if delimiter == " " else content, delimiter, skipped
-    )
-
-
-def _unpack(path: Path) -> bytes:
     try:
-        return read_whole(path)
+        content = read_whole(path).removeprefix(b"\xef\xbb\xbf")
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DGBError(f"{path}: cannot be read ({reason}); get or write it again") from None
+    comments = _COMMENTS.match(content)
+    start = comments.end() if comments else 0
+    skipped = _count_line_ends(content, start)
+    content = content[start:]
+    if not content or content.isspace():
+        raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
+    _refuse_long_line(path.name, content, skipped)
+    delimiter = _find_delimiter(content, path)
+    content = single_space(content) if delimiter == " " else content
+    return TextFile(path.name, content, delimiter, skipped)
 
 
-def _delimiter(content: bytes, path: Path) -> str:
+def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and cells of every row that is not blank: slow, for the first row and faults."""
+    first, size = file.skipped + 1, 0
+
+    def read_lines() -> Iterator[str]:
+        nonlocal size
+        for line in io.TextIOWrapper(io.BytesIO(file.content), "utf-8", "replace", newline=""):
+            size += len(line)
+            if size > BLOCK:
+                raise _too_long(file.name, first, " (is a quote never closed?)")
+            yield line
+
+    usual = csv.field_size_limit(2 * BLOCK)
+    try:
+        reader = csv.reader(read_lines(), delimiter=file.delimiter)
+        for cells in reader:
+            if cells:
+                yield first, cells
+            first, size = file.skipped + reader.line_num + 1, 0
+    finally:
+        csv.field_size_limit(usual)
+
+
+def _find_delimiter(content: bytes, path: Path) -> str:
     sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
     lines = re.split(r"\r\n|\n|\r", sample)
     lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
@@ -113,10 +129,27 @@ def single_space(content: bytes) -> bytes:
     return re.sub(rb"(?m)^ | (?=\r?$)", b"", content)
 
 
+def _refuse_long_line(name: str, content: bytes, skipped: int) -> None:
+    """Refuse a line that no block holds; looks at few bytes of every block."""
+    start = 0
+    while len(content) - start > BLOCK:
+        end = max(content.rfind(mark, start, start + BLOCK) for mark in (b"\n", b"\r"))
+        if end < 0:
+            raise _too_long(name, skipped + _count_line_ends(content, start) + 1, "")
+        start = end + 1
+
+
+def _too_long(name: str, line: int, question: str) -> DGBError:
+    return DGBError(
+        f"{name}:{line}: a row of more than {BLOCK // 2**20} MB{question}; a row is one node or "
+        "edge: check the line ends, or give such features as .npy or .npz"
+    )
+
+
 def _explain(file: TextFile, width: int, reason: str) -> DGBError:
-    broken = _first_broken(file.content)
+    broken = _find_broken(file.content)
     if broken is not None:
-        line = file.skipped + count_line_ends(file.content, broken) + 1
+        line = file.skipped + _count_line_ends(file.content, broken) + 1
         return DGBError(f"{file.name}:{line}: not UTF-8 text; save the file as UTF-8")
     for line, cells in records(file):
         if len(cells) != width:
@@ -127,7 +160,7 @@ def _explain(file: TextFile, width: int, reason: str) -> DGBError:
     return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
 
 
-def _first_broken(content: bytes) -> int | None:
+def _find_broken(content: bytes) -> int | None:
     """Return about where bytes stop being UTF-8, None where they never do, some at a time."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(content), BLOCK):
@@ -137,3 +170,8 @@ def _first_broken(content: bytes) -> int | None:
         except UnicodeDecodeError as error:
             return start - held + error.start
     return None
+
+
+def _count_line_ends(content: bytes, end: int) -> int:
+    counted = (content.count(mark, 0, end) for mark in (b"\n", b"\r"))
+    return sum(counted) - content.count(b"\r\n", 0, end)

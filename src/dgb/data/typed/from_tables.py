@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import relation_matrix
 from dgb.data.ids import id_array
-from dgb.data.tables.edge_names import Ends, first_row
+from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
-from dgb.data.tables.from_tables import make_columns, node_ids, read_rows
-from dgb.data.tables.nodes import NodeRows, join_labels, refuse_nameless, without_missing
+from dgb.data.tables.from_tables import make_columns, node_ids
+from dgb.data.tables.labels import join_labels
+from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
 from dgb.data.tables.table import Cells, Table
 from dgb.data.typed.graph import (
     HeteroGraph,
@@ -49,7 +50,7 @@ def hetero_from_tables(
     _refuse_missing(nodes, edges, reading, needless)
     run = encodings or {}
     rows = {
-        kind: read_rows(
+        kind: read_nodes(
             table, without_missing(reading, table.names, _NODE_KEYS), run.get(kind), notes
         )
         for kind, table in nodes.items()
@@ -67,7 +68,8 @@ def hetero_from_tables(
     count = node_types[target].num_nodes
     if count < 2:
         raise DGBError(f"{name}: {count} nodes of type {target}; at least two are needed")
-    labels, label_names, splits = join_labels(rows.get(target), None, count, notes)
+    own = rows[target].labels if target in rows else None
+    labels, label_names, splits = join_labels([own], count, notes)
     return make_hetero_graph(
         name,
         node_types,
@@ -153,4 +155,4 @@ def _refuse_missing(
 
 
 def _names(table: Table) -> list[str]:
-    return table.names if table.has_names else first_row(table)
+    return table.names if table.has_names else table.row_text()

@@ -10,8 +10,7 @@ from dgb.data.checked import check_labels, check_split
 from dgb.data.formats.arrays import count_nodes, relation_matrix
 from dgb.data.formats.matrix_files import node_matrix, read_npy
 from dgb.data.graph import Features, Split
-from dgb.data.tables.columns import describe_cells
-from dgb.data.tables.table import Table, read_table
+from dgb.data.tables.table import Table, read_table, refuse_rows
 from dgb.data.typed.graph import (
     UNNAMED,
     HeteroGraph,
@@ -188,9 +187,5 @@ def _positions(table: Table, name: str) -> Array:
     cells = table.content.column(name)
     is_right = compute.fill_null(compute.match_substring_regex(cells, _POSITION), False)
     rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
-    if len(rows):
-        raise DGBError(
-            f"cells that are not positions 0, 1, 2 …, {len(rows):,} in all: "
-            f"{describe_cells(table, rows, name)}; fix them"
-        )
+    refuse_rows(table, rows, "cells that are not positions 0, 1, 2 …", name, "fix them")
     return np.asarray(cells.cast(pa.int64()).to_numpy())
