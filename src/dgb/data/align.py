@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from dgb.data.encoding import Columns, Encoding, columns_of, scales_of
+from dgb.data.encoding import Encoding, scales_of
 from dgb.data.graph import Graph
 from dgb.data.structure import with_structure
 from dgb.errors import DGBError
@@ -34,7 +34,7 @@ def align(graph: Graph, encoding: Encoding | None) -> Graph:
             f"{graph.name} has no features of its own, but the model was trained on "
             f"{some(encoding.feature_names())}; give these columns"
         )
-    return _by_name(graph, columns_of(graph.encoding), encoding)
+    return _by_name(graph, graph.encoding, encoding)
 
 
 def refuse_own_scales(graph: Graph, encoding: Encoding | None) -> None:
@@ -57,27 +57,27 @@ def check_width(graph: Graph, expected: int) -> None:
         )
 
 
-def _by_name(graph: Graph, have: Columns, encoding: Encoding) -> Graph:
-    want = columns_of(encoding)
-    place = {name: i for i, name in enumerate(have.names)}
-    missing = [name for name in want.names if name not in place]
+def _by_name(graph: Graph, own: Encoding, encoding: Encoding) -> Graph:
+    have, want = own.feature_names(), encoding.feature_names()
+    place = {name: i for i, name in enumerate(have)}
+    missing = [name for name in want if name not in place]
     if missing:
         raise DGBError(
-            f"{graph.name} lacks {len(missing)} of the {len(want.names)} feature columns that the "
+            f"{graph.name} lacks {len(missing)} of the {len(want)} feature columns that the "
             f"model was trained on: {some(missing)}; add them"
         )
-    places = np.array([place[name] for name in want.names])
+    places = np.array([place[name] for name in want])
     # (value - shift) / scale by the wanted shifts and scales, from x by those it had.
-    factor = have.scale[places] / want.scale
-    offset = (have.shift[places] - want.shift) / want.scale
+    (old_shift, old_scale), (shift, scale) = own.scales()[:, places], encoding.scales()
+    factor, offset = old_scale / scale, (old_shift - shift) / scale
     x = graph.x[:, places]
     if sparse.issparse(x) and not offset.any():
         x = sparse.csr_array(x @ sparse.diags_array(factor), dtype=np.float32)
     else:
         dense = x.toarray() if sparse.issparse(x) else x
         x = (dense * factor + offset).astype(np.float32)
-    known = set(want.names)
-    more = [name for name in have.names if name not in known]
+    known = set(want)
+    more = [name for name in have if name not in known]
     note = f"columns that the model does not know were left out ({len(more)}): {some(more)}"
     notes = (*graph.notes, note) if more else graph.notes
     return replace(graph, x=x, encoding=encoding, notes=notes)

@@ -44,6 +44,12 @@ class Encoding:
         """Return a name for every column of x."""
         return [name for column in self.columns for name in column.names()]
 
+    def scales(self) -> Array:
+        """Return [2, d]: shift and scale of every column of x = (value - shift) / scale."""
+        counts = np.array([len(column.names()) for column in self.columns], int)
+        pairs = np.array([(column.shift, column.scale) for column in self.columns], float)
+        return np.repeat(pairs.reshape(-1, 2).T, counts, axis=1)
+
 
 def plain_encoding(encoding: Encoding) -> dict[str, Any]:
     """Return an encoding as plain values for a TOML file, without what has its default."""
@@ -81,24 +87,6 @@ def _is_sound(column: Column) -> bool:
     return are_texts and are_numbers and column.scale != 0 and is_width
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """One entry per column of x; x = (value - shift) / scale."""
-
-    names: list[str]
-    shift: Array
-    scale: Array
-
-
-def columns_of(encoding: Encoding) -> Columns:
-    """Return the columns of x that an encoding describes."""
-    columns = encoding.columns
-    counts = [len(column.names()) for column in columns]
-    shift = np.repeat([column.shift for column in columns], counts)
-    scale = np.repeat([column.scale for column in columns], counts)
-    return Columns(encoding.feature_names(), shift, scale)
-
-
 def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding:
     """Return the encoding of number columns with these names, scaled by [2, d] shifts and scales.
 
@@ -115,9 +103,8 @@ def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding
 
 def scales_of(encoding: Encoding) -> Array | None:
     """Return [2, d] shifts and scales by which x was made, None where it holds plain numbers."""
-    columns = columns_of(encoding)
-    is_plain = not columns.shift.any() and bool((columns.scale == 1).all())
-    return None if is_plain else np.stack([columns.shift, columns.scale])
+    scales = encoding.scales()
+    return None if (scales == [[0], [1]]).all() else scales
 
 
 def names_of(names: Any, width: int, scales: Array | None = None) -> Encoding | None:

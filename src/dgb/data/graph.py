@@ -1,6 +1,6 @@
 """The one record that every stage reads: features, edges, ids, labels and splits of a graph."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Graph:
     node_ids: Array  # [num_nodes], of any type: what the user calls the nodes
     labels: Array | None = None  # [num_nodes] int64, -1 where unknown
     label_names: tuple[str, ...] = ()
-    splits: tuple[Split, ...] = field(default=())
+    splits: tuple[Split, ...] = ()
     encoding: Encoding | None = None  # what the columns of x are called and made of
     notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, for the user
 

@@ -27,7 +27,7 @@ class Ends:
 
 
 def settle_names(table: Table, known: Ends, notes: list[str]) -> Table:
-    """Take the first row of a text file for names where it is not an edge, as known ids tell."""
+    """Take the first row of a text file for names where it is not an edge, judged by known ids."""
     if table.has_names:
         return table
     if _starts_with_names(table, known):

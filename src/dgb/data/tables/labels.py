@@ -39,7 +39,7 @@ def find_labels(
     table: Table, nodes: Array, reading: Data, features: Collection[str] = ()
 ) -> LabelRows:
     """Find the columns of labels and split; names that are features of a run are not guessed."""
-    # Next to a column x, y is a place on a map and no class.
+    # Next to a column x, y is a place on a map and not a class.
     is_map = "x" in [name.lower() for name in table.names]
     usual = [name for name in _USUAL if not (is_map and name == "y")]
     label = find_column(table, reading.label, usual, "data.label")
