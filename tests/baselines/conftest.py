@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from torch import Tensor
 
+from dgb.baselines.inputs import as_dense, features
 from dgb.baselines.methods import METHODS
 from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph, Split, make_graph
@@ -40,6 +42,11 @@ def two_blocks() -> Graph:
         labels=labels,
         splits=(split,),
     )
+
+
+def dense_features(graph: Graph) -> Tensor:
+    """Return row-normalised X as an ordinary tensor."""
+    return as_dense(features(graph))
 
 
 def accuracy_of(key: str, graph: Graph, seed: int = 0, **changed: Any) -> float:

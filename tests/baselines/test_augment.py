@@ -9,11 +9,12 @@ from scipy import sparse
 from torch import nn
 
 from dgb.baselines.augment import StackedGCN, Views, make_views, mask_columns
-from dgb.baselines.inputs import dense_features, seeded
+from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph, make_graph
 from dgb.views.augment import Features
 from dgb.views.inputs import to_features
 from dgb.views.sparse import SparseMatrix
+from tests.baselines.conftest import dense_features
 
 
 @pytest.fixture(scope="module")

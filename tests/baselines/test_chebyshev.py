@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 from torch_geometric.nn import ChebConv
+from torch_geometric.utils import from_scipy_sparse_matrix
 
 from dgb.baselines.chebyshev import ChebyshevLayer, Settings, clenshaw, scaled_laplacian
-from dgb.baselines.inputs import dense_features, edge_index, features, seeded
+from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
-from tests.baselines.conftest import accuracy_of
+from tests.baselines.conftest import accuracy_of, dense_features
 
 
 def test_learns(two_blocks: Graph) -> None:
@@ -37,7 +38,7 @@ def test_is_the_layer_of_pyg_with_one_term_more(order: int, two_blocks: Graph) -
     pyg = ChebConv(40, 4, K=order + 1, bias=False)
     for k, lin in enumerate(pyg.lins):
         lin.weight.data = layer.lin.weight.data[:, 4 * k : 4 * k + 4].T.contiguous()
-    expected = pyg(dense_features(two_blocks), edge_index(two_blocks))
+    expected = pyg(dense_features(two_blocks), from_scipy_sparse_matrix(two_blocks.adjacency)[0])
     found = layer(features(two_blocks), scaled_laplacian(two_blocks))
     np.testing.assert_allclose(found.detach(), expected.detach(), atol=1e-5)
 

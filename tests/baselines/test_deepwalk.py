@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from dgb.baselines.deepwalk import Settings, pair_weights, represent
-from dgb.baselines.walks import SkipGram, draw_walks
+from dgb.baselines.deepwalk import Settings, represent
+from dgb.baselines.walks import SkipGram, draw_walks, pair_weights
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
 

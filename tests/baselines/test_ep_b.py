@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from dgb.baselines.ep_b import Settings, Words, draw_others, neighbour_mean, ranking_loss, represent
+from dgb.baselines.ep_b import Settings, draw_others, neighbour_mean, ranking_loss, represent
 from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
-from dgb.views.product import product
+from dgb.views.product import product, times
 from tests.baselines.conftest import accuracy_of
 
 
@@ -49,10 +50,10 @@ def test_learns(two_blocks: Graph) -> None:
 
 def test_loss_ranks_own_words_before_others(two_blocks: Graph) -> None:
     with seeded(3):
-        words = Words(40, 6)
+        words = nn.Embedding(40, 6)
         u = draw_others(torch.arange(120), 120)
-    h = words(features(two_blocks)).detach()
-    expected_h = brute_h(two_blocks, words.embeddings.detach().numpy())
+    h = times(features(two_blocks), words.weight.detach())
+    expected_h = brute_h(two_blocks, words.weight.detach().numpy())
     np.testing.assert_allclose(h, expected_h, atol=1e-5)
     rebuilt = product(neighbour_mean(two_blocks), h)
     centre = brute_rebuilt(two_blocks, expected_h)
@@ -68,8 +69,8 @@ def test_loss_ranks_own_words_before_others(two_blocks: Graph) -> None:
 
 def test_a_node_is_represented_by_its_neighbours_and_alone_by_itself(with_hermit: Graph) -> None:
     with seeded(0):
-        words = Words(40, 128)
-    h = brute_h(with_hermit, words.embeddings.detach().numpy())
+        words = nn.Embedding(40, 128)
+    h = brute_h(with_hermit, words.weight.detach().numpy())
     rows = represent(with_hermit, Settings(epochs=0), 0)
     np.testing.assert_allclose(rows, brute_rebuilt(with_hermit, h), atol=1e-5)
     np.testing.assert_allclose(rows[0], h[0], atol=1e-5)

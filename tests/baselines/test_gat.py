@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import elu, leaky_relu
 
-from dgb.baselines.gat import GAT, Settings
-from dgb.baselines.inputs import edge_index, features, seeded
+from dgb.baselines.gat import GAT, Settings, looped_edges
+from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
 
@@ -36,7 +36,7 @@ def attend(wh: Tensor, conv: Any, graph: Graph) -> list[Tensor]:
 
 
 def test_is_two_layers_of_attention(two_blocks: Graph) -> None:
-    x, edges = features(two_blocks), edge_index(two_blocks, self_loops=True)
+    x, edges = features(two_blocks), looped_edges(two_blocks)
     with seeded(0):
         model = GAT(40, 3, SMALL).eval()
         for parameter in model.parameters():  # biases of 0 would hide that they are there
@@ -49,7 +49,7 @@ def test_is_two_layers_of_attention(two_blocks: Graph) -> None:
 
 
 def test_all_weights_are_learnt_and_drop_out_in_training_alone(two_blocks: Graph) -> None:
-    x, edges = features(two_blocks), edge_index(two_blocks, self_loops=True)
+    x, edges = features(two_blocks), looped_edges(two_blocks)
     with seeded(0):
         model = GAT(40, 2, SMALL)
         model(x, edges).square().sum().backward()

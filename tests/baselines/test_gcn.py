@@ -1,12 +1,14 @@
 """GCN: two convolutions, dropout only in training, and labels of train nodes alone."""
 
+from typing import Any, cast
+
 import numpy as np
 import torch
 
-from dgb.baselines.gcn import GCN, Settings
-from dgb.baselines.inputs import adj, dense_features, seeded
+from dgb.baselines.gcn import Settings, draw_network
+from dgb.baselines.inputs import adj, seeded
 from dgb.data.graph import Graph
-from tests.baselines.conftest import accuracy_of
+from tests.baselines.conftest import accuracy_of, dense_features
 
 
 def test_learns(two_blocks: Graph) -> None:
@@ -16,10 +18,11 @@ def test_learns(two_blocks: Graph) -> None:
 def test_is_softmax_of_two_convolutions(two_blocks: Graph) -> None:
     x, p = dense_features(two_blocks), adj(two_blocks)
     with seeded(0):
-        model = GCN(x.shape[1], 2, Settings()).eval()
+        model = draw_network(x.shape[1], 2, Settings()).eval()
     a = torch.from_numpy(two_blocks.adjacency.toarray()) + torch.eye(120)
     root = a.sum(1).rsqrt()
     dense = root[:, None] * a * root
-    w0, w1 = model.first.lin.weight, model.second.lin.weight.T
-    expected = dense @ (dense @ x @ w0 + model.first.bias).relu() @ w1 + model.second.bias
+    first, second = cast(Any, model.first), cast(Any, model.second)
+    hidden = (dense @ x @ first.lin.weight + first.bias).relu()
+    expected = dense @ hidden @ second.lin.weight.T + second.bias
     np.testing.assert_allclose(model(x, p.csr).detach(), expected.detach(), atol=1e-5)

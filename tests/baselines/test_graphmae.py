@@ -19,10 +19,10 @@ from dgb.baselines.graphmae import (
     scaled_cosine_error,
     train_autoencoder,
 )
-from dgb.baselines.inputs import adj, dense_features, features, seeded
+from dgb.baselines.inputs import adj, features, seeded
 from dgb.data.graph import Graph
 from dgb.views.sparse import sparse_matrix
-from tests.baselines.conftest import accuracy_of
+from tests.baselines.conftest import accuracy_of, dense_features
 
 CPU = torch.device("cpu")
 SMALL = Settings(hidden=16, replace_rate=0.2)

@@ -1,15 +1,17 @@
 """MVGRL: nodes of a view against the summary of the other view, over a diffusion never built."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from dgb.baselines.dgi import encode_both
-from dgb.baselines.inputs import dense_features, seeded
-from dgb.baselines.mvgrl import MVGRL, Settings, make_view_pair
+from dgb.baselines.dgi import Infomax, encode_both
+from dgb.baselines.inputs import seeded
+from dgb.baselines.mvgrl import Settings, make_view_pair
 from dgb.data.graph import Graph
-from tests.baselines.conftest import accuracy_of
+from tests.baselines.conftest import accuracy_of, dense_features
 from tests.baselines.test_dgi import brute_force, dense_adj, slope
 
 
@@ -19,11 +21,17 @@ def dense_ppr(graph: Graph) -> Tensor:
     return s
 
 
-def drawn_model() -> MVGRL:
-    model = MVGRL(40, 8)
-    for weight in (model.adj.weights[0], model.diff.weights[0]):
+def first_weights(model: Infomax) -> list[Tensor]:
+    """Return the weights of the encoder over the adjacency and of that over the diffusion."""
+    encoders: Any = model.encoders
+    return [encoder.weights[0] for encoder in encoders]
+
+
+def drawn_model() -> Infomax:
+    model = Infomax(40, 8, 2)
+    for weight in first_weights(model):
         weight.mul_(20)  # so that the logits are not all near zero
-    model.discriminator.weight.copy_(torch.randn(8, 8))
+    model.discriminator.copy_(torch.randn(8, 8))
     return model
 
 
@@ -45,8 +53,8 @@ def test_loss_crosses_the_views(two_blocks: Graph) -> None:
             lambda encoder: encode_both(encoder, adj_view, order),
             lambda encoder: encode_both(encoder, diff_view, order),
         )
-        p, s, m = dense_adj(two_blocks), dense_ppr(two_blocks), model.discriminator.weight
-        w_a, w_d = model.adj.weights[0], model.diff.weights[0]
+        p, s, m = dense_adj(two_blocks), dense_ppr(two_blocks), model.discriminator
+        w_a, w_d = first_weights(model)
         h_a, fake_a = slope(p @ x @ w_a, a), slope(p @ x[order] @ w_a, a)
         h_d, fake_d = slope(s @ x @ w_d, a), slope(s @ x[order] @ w_d, a)
         s_a, s_d = h_a.mean(0).sigmoid(), h_d.mean(0).sigmoid()
@@ -60,8 +68,9 @@ def test_representations_add_both_views(two_blocks: Graph) -> None:
     views, x = make_view_pair(two_blocks, Settings(error=1e-6)), dense_features(two_blocks)
     with seeded(3), torch.no_grad():
         model, a = drawn_model(), torch.tensor(0.25)
-        h_a = slope(dense_adj(two_blocks) @ x @ model.adj.weights[0], a)
-        h_d = slope(dense_ppr(two_blocks) @ x @ model.diff.weights[0], a)
+        w_a, w_d = first_weights(model)
+        h_a = slope(dense_adj(two_blocks) @ x @ w_a, a)
+        h_d = slope(dense_ppr(two_blocks) @ x @ w_d, a)
         np.testing.assert_allclose(model(views), h_a + h_d, atol=1e-4)
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from dgb.baselines.inputs import dense_features, seeded
+from dgb.baselines.inputs import seeded
 from dgb.baselines.planetoid import Planetoid, Settings, learn_labels_first
 from dgb.baselines.supervise import labelled_nodes
 from dgb.baselines.walks import label_pairs
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import without_test_labels
-from tests.baselines.conftest import accuracy_of
+from tests.baselines.conftest import accuracy_of, dense_features
 
 
 def minus_log_sigmoid(score: float) -> float:

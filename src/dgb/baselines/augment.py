@@ -13,7 +13,6 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from dgb.arrays import Array
 from dgb.baselines.inputs import adj, features, is_dense
 from dgb.data.graph import Graph
 from dgb.views.augment import Features
@@ -33,6 +32,14 @@ class Views:
     edge: Tensor  # number of the undirected edge that each non-zero of `loops` is half of
     num_edges: int  # what self-loops have in `edge`
     propagate: bool  # take (P X̃) W, not P (X̃ W)
+
+    def draw_pair(
+        self, rates: Iterable[tuple[float, float]], size: int
+    ) -> tuple[View, View, Tensor]:
+        """Return two views by the shares that each lacks, and random nodes, at most `size`."""
+        nodes = torch.randperm(self.x.shape[0], device=self.x.device)[:size]
+        view1, view2 = (self.draw(*rate) for rate in rates)
+        return view1, view2, nodes
 
     def draw(self, edge_rate: float, column_rate: float) -> View:
         """Return a view without a share of the edges and of the columns."""
@@ -62,7 +69,6 @@ class Views:
 def make_views(graph: Graph, width: int) -> Views:
     """Return the source of a graph's views for an encoder whose first layer has this width."""
     x, operator = features(graph), adj(graph)
-    device = operator.values.device
     eye = sparse.eye_array(graph.num_nodes, dtype=np.float32)
     loops = sparse_matrix(graph.adjacency + eye, is_symmetric=True)
     row, col = loops.pattern.row.numpy(), loops.pattern.col.long().numpy()
@@ -72,13 +78,12 @@ def make_views(graph: Graph, width: int) -> Views:
     edge = torch.full((len(row),), len(pairs))
     edge[torch.from_numpy(is_edge)] = torch.from_numpy(number)
     first = is_dense(x) or propagates_first(x, operator, width)
-    return Views(x, operator, loops.to(device), edge.to(device), len(pairs), first)
+    return Views(x, operator, loops.to(x.device), edge.to(x.device), len(pairs), first)
 
 
 def mask_columns(x: Features, drop_rate: float) -> Features:
     """Return X with a share of its columns set to zero, the others as they were."""
-    device = x.values.device if isinstance(x, SparseMatrix) else x.device
-    keep = (torch.rand(x.shape[1], device=device) >= drop_rate).float()
+    keep = (torch.rand(x.shape[1], device=x.device) >= drop_rate).float()
     if isinstance(x, SparseMatrix):
         return x.with_values(x.values * keep.index_select(0, x.pattern.col))
     return x * keep
@@ -109,10 +114,3 @@ class StackedGCN(nn.Module):
             h = h.index_select(0, nodes)
         out: Tensor = self.sigmas[last](h + self.biases[last])
         return out
-
-
-@torch.no_grad()
-def encode(encoder: nn.Module, views: Views) -> Array:
-    """Return the representations of the whole graph, without any augmentation."""
-    h: Tensor = encoder.eval()(views.whole())
-    return h.cpu().numpy()

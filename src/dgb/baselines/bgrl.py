@@ -15,15 +15,14 @@ nodes a step. Drop rates are GRACE's for Cora.
 import math
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import count
 
 import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.augment import StackedGCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, make_views
 from dgb.baselines.inputs import seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import PReLU
 from dgb.model.loss import regression_loss
@@ -32,7 +31,7 @@ from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of BGRL; see above for what is not its paper's."""
 
     hidden: int = setting(0, "units of a layer before the last; 0 leaves it out", low=0)
@@ -44,10 +43,7 @@ class Settings:
     mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
     decay: float = setting(0.99, "p of the first step; 1 freezes the target", low=0, high=1)
     rows: int = setting(2048, "nodes at most that a step's loss is over", low=2)
-    epochs: int = setting(100, "steps", low=0)
-    learning_rate: float = setting(1e-3, "of Adam", low=0)
     weight_decay: float = setting(1e-5, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
 class BGRL(nn.Module):
@@ -95,17 +91,13 @@ def decay_at(step: int, settings: Settings) -> float:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the online encoder's representations of the whole graph."""
     views = make_views(graph, settings.hidden or settings.width)
-    device, steps = views.edge.device, count()
-
-    def loss() -> Tensor:
-        nodes = torch.randperm(graph.num_nodes, device=device)[: settings.rows]
-        view1 = views.draw(settings.edge_drop1, settings.mask1)
-        view2 = views.draw(settings.edge_drop2, settings.mask2)
-        value: Tensor = model(view1, view2, nodes)
-        return value
-
+    rates = ((settings.edge_drop1, settings.mask1), (settings.edge_drop2, settings.mask2))
     with seeded(seed):
-        model = BGRL(graph.num_features, settings).to(device)
-        after = lambda: model.update_target(decay_at(next(steps), settings))  # noqa: E731
-        minimise(model, loss, settings, after)
-    return encode(model.online, views)
+        model = BGRL(graph.num_features, settings).to(views.x.device)
+        minimise(
+            model,
+            lambda: model(*views.draw_pair(rates, settings.rows)),
+            settings,
+            after_step=lambda step: model.update_target(decay_at(step, settings)),
+        )
+    return embed(model.online, views.whole())

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.augment import StackedGCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, make_views
 from dgb.baselines.inputs import seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.settings import setting
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of CCA-SSG; the defaults are its paper's for Cora."""
 
     width: int = setting(512, "columns of every layer", low=1)
@@ -33,9 +33,6 @@ class Settings:
     edge_drop: float = setting(0.4, "share of edges dropped in either view", low=0, high=0.99)
     mask: float = setting(0.1, "share of columns masked in either view", low=0, high=0.99)
     epochs: int = setting(50, "steps", low=0)
-    learning_rate: float = setting(1e-3, "of Adam", low=0)
-    weight_decay: float = setting(0.0, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
 def standardise_columns(z: Tensor) -> Tensor:
@@ -61,15 +58,14 @@ def make_gcn(num_features: int, settings: Settings) -> StackedGCN:
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the representations of the whole graph."""
-    views = make_views(graph, settings.width)
-    device = views.edge.device
+    views, rate = make_views(graph, settings.width), (settings.edge_drop, settings.mask)
 
     def loss() -> Tensor:
-        nodes = torch.randperm(graph.num_nodes, device=device)[: settings.rows]
-        z_a, z_b = (encoder(views.draw(settings.edge_drop, settings.mask), nodes) for _ in range(2))
+        view_a, view_b, nodes = views.draw_pair((rate, rate), settings.rows)
+        z_a, z_b = encoder(view_a, nodes), encoder(view_b, nodes)
         return cca_loss(z_a, z_b, settings.decorrelation)
 
     with seeded(seed):
-        encoder = make_gcn(graph.num_features, settings).to(device)
+        encoder = make_gcn(graph.num_features, settings).to(views.x.device)
         minimise(encoder, loss, settings)
-    return encode(encoder, views)
+    return embed(encoder, views.whole())

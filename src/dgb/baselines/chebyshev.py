@@ -13,11 +13,11 @@ kept; X W_k is taken first, since it is narrower than X.
 from dataclasses import dataclass
 
 from torch import Tensor, nn
-from torch.nn.functional import relu
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, features, seeded
-from dgb.baselines.supervise import fit_classifier, labelled_nodes
+from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.learn import Schedule
+from dgb.baselines.supervise import TwoLayers, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -28,7 +28,7 @@ from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of the Chebyshev filters; the defaults are those of Kipf and Welling."""
 
     order: int = setting(2, "K, the highest order of the polynomials", low=0)
@@ -37,7 +37,6 @@ class Settings:
     epochs: int = setting(200, "at most", low=0)
     learning_rate: float = setting(0.01, "of Adam", low=0)
     weight_decay: float = setting(5e-4, "of the first layer", low=0)
-    patience: int = setting(0, "epochs without a better validation; 0 takes all", low=0)
 
 
 class ChebyshevLayer(nn.Module):
@@ -57,21 +56,6 @@ class ChebyshevLayer(nn.Module):
         return clenshaw(laplacian, [part.contiguous() for part in y])
 
 
-class ChebyshevNet(nn.Module):
-    """Two layers with ReLU between them."""
-
-    def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
-        """Draw the weights."""
-        super().__init__()
-        self.first = ChebyshevLayer(num_features, settings.hidden, settings)
-        self.second = ChebyshevLayer(settings.hidden, num_classes, settings)
-
-    def forward(self, x: Features, laplacian: SparseMatrix) -> Tensor:
-        """Return the logits of all nodes, [num_nodes, num_classes]."""
-        out: Tensor = self.second(relu(self.first(x, laplacian)), laplacian)
-        return out
-
-
 def clenshaw(laplacian: SparseMatrix, y: list[Tensor]) -> Tensor:
     """Return Σ_k T_k(L̃) y_k with one product an order: b_k = y_k + 2 L̃ b_{k+1} − b_{k+2}."""
     *rest, now = y
@@ -84,18 +68,17 @@ def clenshaw(laplacian: SparseMatrix, y: list[Tensor]) -> Tensor:
 
 def scaled_laplacian(graph: Graph) -> SparseMatrix:
     """Return L̃ with λ_max = 2 on the device."""
-    t_sym, _ = transition(graph.adjacency, self_loops=False)
-    laplacian = sparse_matrix(-t_sym.astype("float32"), is_symmetric=True)
-    return laplacian.to(choose_device("auto"))
+    t_sym, _ = transition(graph.adjacency, self_loops=False, dtype="float32")
+    return sparse_matrix(-t_sym, is_symmetric=True).to(choose_device("auto"))
+
+
+def draw_network(num_features: int, num_classes: int, settings: Settings) -> TwoLayers:
+    """Return two layers with ReLU between them."""
+    first = ChebyshevLayer(num_features, settings.hidden, settings)
+    return TwoLayers(first, nn.ReLU(), ChebyshevLayer(settings.hidden, num_classes, settings))
 
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x, laplacian = features(graph), scaled_laplacian(graph)
-    device = laplacian.values.device
-    labels = labelled_nodes(graph, device)
-    with seeded(seed):
-        model = ChebyshevNet(x.shape[1], labels.num_classes, settings).to(device)
-        decayed = list(model.first.parameters())
-        logits = fit_classifier(model, lambda: model(x, laplacian), labels, settings, decayed)
-    return labels.names(logits)
+    inputs = (features(graph), scaled_laplacian(graph))
+    return train_classifier(graph, settings, seed, draw_network, inputs)

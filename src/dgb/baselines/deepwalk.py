@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import dense_features, seeded
+from dgb.baselines.inputs import as_dense, features, seeded
 from dgb.baselines.learn import step
-from dgb.baselines.walks import SkipGram, batch_size, draw_walks
+from dgb.baselines.walks import SkipGram, batch_size, draw_walks, pair_weights
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -49,7 +48,7 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         z = embed_walks(graph.adjacency, settings, rng)
     if not settings.features:
         return z
-    return np.hstack([_unit_rows(z), _unit_rows(dense_features(graph).cpu().numpy())])
+    return np.hstack([_unit_rows(z), _unit_rows(as_dense(features(graph)).cpu().numpy())])
 
 
 def embed_walks(adjacency: Any, settings: Settings, rng: np.random.Generator) -> Array:
@@ -60,9 +59,7 @@ def embed_walks(adjacency: Any, settings: Settings, rng: np.random.Generator) ->
     noise = np.cumsum(np.bincount(walks.ravel(), minlength=num_nodes) ** 0.75)
     noise /= noise[-1]
     size = batch_size(len(walks), settings.batch_size)
-    batches = torch.tensor_split(
-        torch.from_numpy(walks).to(device), list(range(size, len(walks), size))
-    )
+    batches = torch.split(torch.from_numpy(walks).to(device), size)
     weights = pair_weights(settings.length, settings.window)
     model = SkipGram(num_nodes, settings.dim, weights, settings.negatives).to(device)
     adam = torch.optim.Adam(model.parameters(), settings.learning_rate, fused=True)
@@ -73,13 +70,6 @@ def embed_walks(adjacency: Any, settings: Settings, rng: np.random.Generator) ->
         falling.step()
     z: Array = model.centre.detach().cpu().numpy()
     return z
-
-
-def pair_weights(length: int, window: int) -> Tensor:
-    """Return how much each two places of a walk count as a pair, [L, L]; a place and itself, 0."""
-    place = torch.arange(length)
-    apart = (place[:, None] - place).abs()
-    return ((window - apart + 1) / window).clamp(min=0) * (apart > 0)
 
 
 def _unit_rows(rows: Array) -> Array:

@@ -13,7 +13,8 @@ a tenth. On the whole graph X W is taken once: Π X W are its rows in another or
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,58 +22,56 @@ from torch.nn.functional import softplus
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import adj, as_dense, features, seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.encoder import GCNEncoder
 from dgb.model.layers import glorot
 from dgb.recipe import EncoderRecipe
 from dgb.settings import setting
 from dgb.views.product import product, times
-from dgb.views.view import Rows, View
+from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of DGI; the defaults are its paper's but for the limit on the epochs."""
 
     width: int = setting(512, "columns of a representation", low=1)
     batch_size: int = setting(0, "rows of H a step; 0 takes all at once", low=0)
     epochs: int = setting(150, "steps at most", low=0)
-    learning_rate: float = setting(1e-3, "of Adam", low=0)
-    weight_decay: float = setting(0.0, "of Adam", low=0)
     patience: int = setting(20, "steps without a smaller loss; 0 takes all", low=0)
 
 
-class Discriminator(nn.Module):
-    """D(h, s) = sigmoid(hᵀ M s), the probability that node and summary are of one graph."""
+Pair = Callable[[Any], tuple[Tensor, Tensor]]  # H of the graph and of the corrupted one
 
-    def __init__(self, width: int) -> None:
-        """Draw a Glorot weight."""
+
+class Infomax(nn.Module):
+    """An encoder for each view, the same for its corrupted graph, and M of the discriminator."""
+
+    def __init__(self, num_features: int, width: int, num_views: int = 1) -> None:
+        """Draw the weights from torch's own generator."""
         super().__init__()
-        self.weight = glorot(width, width, torch.default_generator)
+        draw, recipe = torch.default_generator, EncoderRecipe(width=width)
+        encoders = (GCNEncoder(num_features, recipe, draw) for _ in range(num_views))
+        self.encoders = nn.ModuleList(encoders)
+        self.discriminator = glorot(width, width, draw)
 
-    def forward(self, h: Tensor, summary: Tensor) -> Tensor:
-        """Return a logit for every row of h."""
-        return h @ (self.weight @ summary)
+    def loss(self, *encode: Pair) -> Tensor:
+        """Return the loss of one step, the nodes of each of two views with the other's summary."""
+        both = [pair(encoder) for pair, encoder in zip(encode, self.encoders, strict=True)]
+        summaries = [summarise_graph(h) for h, _ in both]
+        losses = []
+        for i in reversed(range(len(both))):
+            # Before the first view is the last one, which is the view itself where it is alone.
+            logits = (h @ (self.discriminator @ summaries[i - 1]) for h in both[i])
+            losses.append(contrast(*logits))
+        return torch.stack(losses).mean()
 
-
-class DGI(nn.Module):
-    """One encoder for both graphs, and the discriminator."""
-
-    def __init__(self, num_features: int, width: int) -> None:
-        """Draw the weights."""
-        super().__init__()
-        self.encoder = one_layer(num_features, width)
-        self.discriminator = Discriminator(width)
-
-    def loss(self, encode: "Pair") -> Tensor:
-        """Return the loss of one step."""
-        h, corrupted = encode(self.encoder)
-        s = summarise_graph(h)
-        return contrast(self.discriminator(h, s), self.discriminator(corrupted, s))
-
-
-Pair = Callable[[GCNEncoder], tuple[Tensor, Tensor]]  # H of the graph and of the corrupted one
+    def forward(self, views: Sequence[View]) -> Tensor:
+        """Return H, the sum over the views."""
+        parts = [encode(view) for encode, view in zip(self.encoders, views, strict=True)]
+        h: Tensor = reduce(torch.add, parts)
+        return h
 
 
 def draw_pairs(views: Sequence[View], batch_size: int) -> Iterator[list[Pair]]:
@@ -94,26 +93,15 @@ def _row_batches(views: Sequence[View], count: int) -> Iterator[list[Pair]]:
         corrupted = [View(shuffled, view.operator).propagate() for view in views]
         both = list(zip(clean, corrupted, strict=True))
         for batch in nodes.to(x.device).tensor_split(count):
-            yield [partial(_encode_rows, views=(a.rows(batch), b.rows(batch))) for a, b in both]
+            rows = [(a.rows(batch), b.rows(batch)) for a, b in both]
+            yield [partial(GCNEncoder.encode_both, view1=a, view2=b) for a, b in rows]
 
 
 def encode_both(encoder: GCNEncoder, view: View, order: Tensor) -> tuple[Tensor, Tensor]:
     """Return H of one convolution, and H of the graph whose features are X[order]."""
-    x, weight, sigma = view.x, encoder.weights[0], encoder.activations[0]
-    inner = times(x, weight)
+    inner, sigma = times(view.x, encoder.weights[0]), encoder.activations[0]
     corrupted = inner.index_select(0, order.to(inner.device))
     return sigma(product(view.operator, inner)), sigma(product(view.operator, corrupted))
-
-
-def _encode_rows(
-    encoder: GCNEncoder, views: tuple[View | Rows, View | Rows]
-) -> tuple[Tensor, Tensor]:
-    return encoder(views[0]), encoder(views[1])
-
-
-def one_layer(num_features: int, width: int) -> GCNEncoder:
-    """Return σ(P X W) with PReLU, drawn from torch's own generator."""
-    return GCNEncoder(num_features, EncoderRecipe(width=width), torch.default_generator)
 
 
 def summarise_graph(h: Tensor) -> Tensor:
@@ -128,12 +116,14 @@ def contrast(positives: Tensor, negatives: Tensor) -> Tensor:
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the representations H of all nodes."""
-    p = adj(graph)
-    view = View(features(graph), p)
+    return learn_views([View(features(graph), adj(graph))], settings, seed)
+
+
+def learn_views(views: Sequence[View], settings: Settings, seed: int) -> Array:
+    """Return H, the sum over the views, after training on one or two of them."""
+    x = views[0].x
     with seeded(seed):
-        model = DGI(graph.num_features, settings.width).to(p.values.device)
-        pairs = draw_pairs([view], settings.batch_size)
+        model = Infomax(x.shape[1], settings.width, len(views)).to(x.device)
+        pairs = draw_pairs(views, settings.batch_size)
         minimise(model, lambda: model.loss(*next(pairs)), settings)
-    with torch.no_grad():
-        h: Array = model.encoder(view).cpu().numpy()
-    return h
+    return embed(model, views)

@@ -20,18 +20,17 @@ from torch import Tensor, nn
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import as_dense, features, is_dense, seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, minimise
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
-from dgb.views.augment import Features
 from dgb.views.operators import row_normalise
 from dgb.views.product import product, times
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of EP-B; width and margin are its paper's."""
 
     width: int = setting(128, "columns of an embedding", low=1)
@@ -39,21 +38,6 @@ class Settings:
     negatives: int = setting(1, "nodes u drawn for a node and step", low=1)
     epochs: int = setting(200, "steps, each over all nodes", low=0)
     learning_rate: float = setting(0.01, "of Adam", low=0)
-    weight_decay: float = setting(0.0, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
-
-
-class Words(nn.Module):
-    """An embedding for every word, and the mean of them that a node has."""
-
-    def __init__(self, num_words: int, width: int) -> None:
-        """Draw embeddings of variance one."""
-        super().__init__()
-        self.embeddings = nn.Parameter(torch.randn(num_words, width))
-
-    def forward(self, x: Features) -> Tensor:
-        """Return h, [num_nodes, width]; rows of x sum to one."""
-        return times(x, self.embeddings)
 
 
 def ranking_loss(h: Tensor, rebuilt: Tensor, v: Tensor, u: Tensor, margin: float) -> Tensor:
@@ -75,29 +59,23 @@ def neighbour_mean(graph: Graph) -> SparseMatrix:
     return sparse_matrix(row_normalise((graph.adjacency != 0).astype(np.float32)))
 
 
-def word_shares(graph: Graph) -> Features:
-    """Return row-normalised X, sparse where few of its entries are words."""
-    x = features(graph)
-    return as_dense(x) if is_dense(x) else x
-
-
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return h̃ as rows, h where a node has no neighbours."""
-    x, device = word_shares(graph), choose_device("auto")
+    x, device = features(graph), choose_device("auto")
+    x = as_dense(x) if is_dense(x) else x
     mean = neighbour_mean(graph).to(device)
     has_neighbours = mean.pattern.has_values
     v = has_neighbours.nonzero()[:, 0].repeat(settings.negatives)
     with seeded(seed):
-        words = Words(x.shape[1], settings.width).to(device)
+        words = nn.Embedding(x.shape[1], settings.width).to(device)  # of variance one
 
         def loss() -> Tensor:
-            h = words(x)
+            h = times(x, words.weight)
             u = draw_others(v, graph.num_nodes)
             return ranking_loss(h, product(mean, h), v, u, settings.margin)
 
         if len(v):  # without any edge there is nothing to learn from
             minimise(words, loss, settings)
-    with torch.no_grad():
-        h = words(x)
-        rows: Array = torch.where(has_neighbours[:, None], product(mean, h), h).cpu().numpy()
+    h = times(x, words.weight.detach())
+    rows: Array = torch.where(has_neighbours[:, None], product(mean, h), h).cpu().numpy()
     return rows

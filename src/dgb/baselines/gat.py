@@ -14,17 +14,19 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import dropout, elu
 from torch_geometric.nn import GATConv
+from torch_geometric.utils import add_self_loops, from_scipy_sparse_matrix
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, edge_index, features, seeded
-from dgb.baselines.supervise import fit_classifier, labelled_nodes
+from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.learn import Schedule
+from dgb.baselines.supervise import train_classifier
 from dgb.data.graph import Graph
 from dgb.settings import setting
 from dgb.views.augment import Features
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GAT; the defaults are its paper's, but for the epochs."""
 
     hidden: int = setting(8, "units of a head of the hidden layer", low=1)
@@ -60,9 +62,12 @@ class GAT(nn.Module):
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x, edges = features(graph), edge_index(graph, self_loops=True)
-    labels = labelled_nodes(graph, edges.device)
-    with seeded(seed):
-        model = GAT(x.shape[1], labels.num_classes, settings).to(edges.device)
-        logits = fit_classifier(model, lambda: model(x, edges), labels, settings)
-    return labels.names(logits)
+    x = features(graph)
+    return train_classifier(graph, settings, seed, GAT, (x, looped_edges(graph).to(x.device)))
+
+
+def looped_edges(graph: Graph) -> Tensor:
+    """Return the edges as PyG writes them, both directions, and a loop at every node."""
+    edges, _ = from_scipy_sparse_matrix(graph.adjacency)
+    looped: Tensor = add_self_loops(edges, num_nodes=graph.num_nodes)[0]
+    return looped

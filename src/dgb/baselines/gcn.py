@@ -9,22 +9,20 @@ epochs.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from torch import Tensor, nn
-from torch.nn.functional import dropout, relu
+from torch import nn
 from torch_geometric.nn import GCNConv
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, adj, features, seeded
-from dgb.baselines.supervise import fit_classifier, labelled_nodes
+from dgb.baselines.inputs import FeatureLinear, adj, features
+from dgb.baselines.learn import Schedule
+from dgb.baselines.supervise import TwoLayers, train_classifier
 from dgb.data.graph import Graph
 from dgb.settings import setting
-from dgb.views.augment import Features
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GCN; settings.toml has its paper's, which are too narrow and too strict elsewhere."""
 
     hidden: int = setting(64, "units of the hidden layer", low=1)
@@ -35,30 +33,15 @@ class Settings:
     patience: int = setting(30, "epochs without a better validation; 0 takes all", low=0)
 
 
-class GCN(nn.Module):
-    """Two of PyG's graph convolutions over an adjacency that is normalised already."""
-
-    def __init__(self, num_features: int, num_classes: int, settings: Settings) -> None:
-        """Draw the weights."""
-        super().__init__()
-        self.first = GCNConv(num_features, settings.hidden, normalize=False)
-        self.first.lin = FeatureLinear(num_features, settings.hidden, settings.dropout)
-        self.second = GCNConv(settings.hidden, num_classes, normalize=False)
-        self.dropout = settings.dropout
-
-    def forward(self, x: Features, p: Any) -> Tensor:
-        """Return the logits of all nodes, [num_nodes, num_classes]."""
-        h = self.first(x, p)
-        out: Tensor = self.second(dropout(relu(h), self.dropout, self.training), p)
-        return out
+def draw_network(num_features: int, num_classes: int, settings: Settings) -> TwoLayers:
+    """Return two of PyG's graph convolutions over an adjacency that is normalised already."""
+    first = GCNConv(num_features, settings.hidden, normalize=False)
+    first.lin = FeatureLinear(num_features, settings.hidden, settings.dropout)
+    between = nn.Sequential(nn.ReLU(), nn.Dropout(settings.dropout))
+    return TwoLayers(first, between, GCNConv(settings.hidden, num_classes, normalize=False))
 
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x, p = features(graph), adj(graph).csr
-    labels = labelled_nodes(graph, p.device)
-    with seeded(seed):
-        model = GCN(x.shape[1], labels.num_classes, settings).to(p.device)
-        decayed = list(model.first.parameters())
-        logits = fit_classifier(model, lambda: model(x, p), labels, settings, decayed)
-    return labels.names(logits)
+    inputs = (features(graph), adj(graph).csr)
+    return train_classifier(graph, settings, seed, draw_network, inputs)

@@ -26,12 +26,12 @@ from torch.nn.functional import softplus
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import adj, as_dense, features, seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.encoder import GCNEncoder
+from dgb.model.layers import glorot
 from dgb.recipe import EncoderRecipe
-from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.pattern import lacks_csr
 from dgb.views.product import product
@@ -40,7 +40,7 @@ from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GMI; width and negatives are its release's."""
 
     weights: str = setting("mean", "w_ij of the features", among=("mean", "adaptive"))
@@ -50,10 +50,7 @@ class Settings:
     alpha: float = setting(1.0, "weight of the mutual information of features", low=0)
     gamma: float = setting(1.0, "weight of the mutual information of edges", low=0)
     batch_size: int = setting(0, "nodes i a step; 0 takes all", low=0)
-    epochs: int = setting(100, "steps at most", low=0)
     learning_rate: float = setting(5e-3, "of Adam", low=0)
-    weight_decay: float = setting(0.0, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
 def support_of(graph: Graph) -> Any:
@@ -77,8 +74,7 @@ class GMI(nn.Module):
         super().__init__()
         recipe = EncoderRecipe(settings.width, settings.layers)
         self.encoder = GCNEncoder(num_features, recipe, torch.default_generator)
-        weight = torch.empty(num_features, settings.width)
-        self.discriminator = nn.Parameter(nn.init.xavier_uniform_(weight))
+        self.discriminator = glorot(num_features, settings.width, torch.default_generator)
 
     def forward(self, view: View, nodes: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return h_i and W x_j as rows, whose products are D; None is all nodes."""
@@ -105,14 +101,6 @@ def information(
     return (joint + apart) / num_i, edges - softplus(unlinked).mean()
 
 
-def make_graph_view(graph: Graph, batch_size: int) -> View:
-    """Return X over the normalised adjacency, P X computed where a step takes rows of it."""
-    x, operator = features(graph), adj(graph)
-    if not batch_size:
-        return View(x, operator)
-    return View(as_dense(x), operator).propagate()
-
-
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return h as rows."""
     size = settings.batch_size if settings.batch_size < graph.num_nodes else 0
@@ -120,7 +108,10 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         raise DGBError("gmi: batch_size must be 0 or at least 2, for x' is another node")
     if size and settings.layers > 1:
         raise DGBError("gmi: batch_size needs layers = 1, for only P X can be cut into rows")
-    view, support, device = make_graph_view(graph, size), support_of(graph), choose_device("auto")
+    view, support = View(features(graph), adj(graph)), support_of(graph)
+    device = view.x.device
+    if size:  # a step takes rows of P X
+        view = View(as_dense(view.x), view.operator).propagate()
     whole = sparse_matrix(support, is_symmetric=True)
     with seeded(seed) as rng:
         model = GMI(graph.num_features, settings).to(device)
@@ -133,9 +124,7 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
             return -settings.alpha * parts[0] - settings.gamma * parts[1]
 
         minimise(model, loss, settings)
-        with torch.no_grad():
-            rows: Array = model.encoder(view).cpu().numpy()
-    return rows
+    return embed(model.encoder, view)
 
 
 class _PairScores(torch.autograd.Function):

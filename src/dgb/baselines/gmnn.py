@@ -29,9 +29,10 @@ from torch.nn.functional import relu
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, minimise
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.model.layers import glorot
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.diffusion import transition
@@ -46,7 +47,7 @@ SMALLEST = 1e-3  # probability that q and p tell each other
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GMNN; the defaults are its release's where the text above names no other."""
 
     rounds: int = setting(2, "of EM after q alone; 0 has no p", low=0)
@@ -59,8 +60,6 @@ class Settings:
     epochs: int = setting(100, "steps of q before the rounds", low=0)
     round_epochs: int = setting(25, "steps of p, and of q, in a round", low=0)
     learning_rate: float = setting(0.01, "of Adam", low=0)
-    weight_decay: float = setting(0.0, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
 class Network(nn.Module):
@@ -70,8 +69,7 @@ class Network(nn.Module):
         """Draw the weights; `hop` is P₂ as scipy has it, the identity where there is none."""
         super().__init__()
         self.first = FeatureLinear(num_in, settings.hidden, settings.dropout)
-        c = torch.empty(hop.shape[0], settings.hidden)
-        self.ids = nn.Parameter(nn.init.xavier_uniform_(c))
+        self.ids = glorot(hop.shape[0], settings.hidden, torch.default_generator)
         self.hop = hop.astype(np.float32)
 
     def forward(self, x: Any, nodes: Array) -> Tensor:
@@ -86,10 +84,11 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return z of q for every node."""
     loops, plain = (smooth(graph.adjacency, self_loops=loops) for loops in (True, False))
     x, observed = loops @ row_normalise(graph.x), near(graph.adjacency, settings.depth)
-    alone, schedule = np.ones(graph.num_nodes), replace(settings, epochs=settings.round_epochs)
+    alone = sparse.eye_array(graph.num_nodes, format="csr")
+    schedule = replace(settings, epochs=settings.round_epochs)
     with seeded(seed) as rng:
         q = Network(x.shape[1], loops, settings).to(choose_device("auto"))
-        p = Network(len(alone), sparse.diags_array(alone, format="csr"), settings).to(q.ids.device)
+        p = Network(graph.num_nodes, alone, settings).to(q.ids.device)
         fit_network(q, x, observed, settings, rng)
         for _ in range(settings.rounds):
             predicted = predictions(q, x, observed, settings.tau)
@@ -116,7 +115,7 @@ def near(adjacency: Any, depth: int) -> Any:
 
 def smooth(adjacency: Any, *, self_loops: bool) -> Any:
     """Return P = D̃^-½ (A + I) D̃^-½, or without I: from that a node learns no label of its own."""
-    return transition(adjacency, self_loops=self_loops)[0].astype(np.float32)
+    return transition(adjacency, self_loops=self_loops, dtype=np.float32)[0]
 
 
 def fit_network(

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from dgb.arrays import Array
-from dgb.baselines.augment import StackedGCN, encode, make_views
+from dgb.baselines.augment import StackedGCN, make_views
 from dgb.baselines.inputs import seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import l2_normalise
 from dgb.settings import setting
@@ -27,7 +27,7 @@ from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GRACE; the defaults are its paper's for Cora, except `anchors`."""
 
     width: int = setting(128, "columns of a representation; the first layer has twice", low=1)
@@ -41,7 +41,6 @@ class Settings:
     epochs: int = setting(200, "steps", low=0)
     learning_rate: float = setting(5e-4, "of Adam", low=0)
     weight_decay: float = setting(1e-5, "of Adam", low=0)
-    patience: int = setting(0, "steps without a smaller loss; 0 takes all", low=0)
 
 
 class GRACE(nn.Module):
@@ -78,16 +77,8 @@ def contrast_nodes(u: Tensor, v: Tensor, temperature: float) -> Tensor:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the encoder's representations of the whole graph, before the projection."""
     views = make_views(graph, 2 * settings.width)
-    device = views.edge.device
-
-    def loss() -> Tensor:
-        nodes = torch.randperm(graph.num_nodes, device=device)[: settings.anchors]
-        view1 = views.draw(settings.edge_drop1, settings.mask1)
-        view2 = views.draw(settings.edge_drop2, settings.mask2)
-        value: Tensor = model(view1, view2, nodes)
-        return value
-
+    rates = ((settings.edge_drop1, settings.mask1), (settings.edge_drop2, settings.mask2))
     with seeded(seed):
-        model = GRACE(graph.num_features, settings).to(device)
-        minimise(model, loss, settings)
-    return encode(model.encoder, views)
+        model = GRACE(graph.num_features, settings).to(views.x.device)
+        minimise(model, lambda: model(*views.draw_pair(rates, settings.anchors)), settings)
+    return embed(model.encoder, views.whole())

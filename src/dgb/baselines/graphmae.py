@@ -16,21 +16,34 @@ layer is computed where R keeps it, and Z not at all, since for the aggregated c
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import adj, features, global_generator, seeded
-from dgb.baselines.learn import minimise
+from dgb.baselines.learn import Schedule, embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import PReLU, glorot
 from dgb.settings import setting
-from dgb.views.augment import Features, node_feature_dropout
+from dgb.views.augment import Features, node_feature_dropout, scale_rows
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
+
+TINY = 1e-12  # of a squared length: below it a row has no direction, and its cosine is 0
+
+
+@dataclass(frozen=True)
+class Settings(Schedule):
+    """Of GraphMAE; the defaults are its release's on Cora where the file does not say otherwise."""
+
+    hidden: int = setting(512, "units of both layers of the encoder", low=1)
+    mask_rate: float = setting(0.5, "share of the nodes that are masked", low=0.01, high=1)
+    replace_rate: float = setting(0.05, "of these, with another node's row", low=0, high=1)
+    gamma: float = setting(3.0, "exponent γ of the scaled cosine error", low=1)
+    dropout: float = setting(0.2, "of the input of each layer", low=0, high=0.95)
+    targets: int = setting(0, "masked nodes in the loss of an epoch; 0 takes all", low=0)
+    weight_decay: float = setting(2e-4, "of Adam", low=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,23 +55,7 @@ class Mask:
     source: Tensor  # [num_nodes], the node whose features stand there; num_nodes is the token
 
 
-class Rates(Protocol):
-    """The settings that say how much is masked."""
-
-    @property
-    def mask_rate(self) -> float:
-        """Share of the nodes that are masked."""
-
-    @property
-    def replace_rate(self) -> float:
-        """Share of these that get the features of another node."""
-
-    @property
-    def targets(self) -> int:
-        """Masked nodes to reconstruct; 0 takes all."""
-
-
-def draw_mask(num_nodes: int, settings: Rates, device: torch.device) -> Mask:
+def draw_mask(num_nodes: int, settings: Settings, device: torch.device) -> Mask:
     """Draw the masked nodes, and those of them that get the features of another node."""
     order = torch.randperm(num_nodes, device=device)
     masked, kept = order.tensor_split([max(1, round(settings.mask_rate * num_nodes))])
@@ -72,11 +69,10 @@ def draw_mask(num_nodes: int, settings: Rates, device: torch.device) -> Mask:
 
 def feature_rows(x: Features, wanted: Tensor) -> Features:
     """Return X with all rows but the wanted ones set to zero."""
-    keep = torch.zeros(x.shape[0], device=wanted.device)
+    keep = torch.zeros(x.shape[0], 1, device=wanted.device)
     keep[wanted] = 1
-    if isinstance(x, SparseMatrix):
-        return x.with_values(x.values * keep[x.pattern.row]).without_zeros()
-    return x * keep[:, None]
+    rows = scale_rows(x, keep)
+    return rows.without_zeros() if isinstance(rows, SparseMatrix) else rows
 
 
 def squared_length(x: Features) -> Tensor:
@@ -86,48 +82,25 @@ def squared_length(x: Features) -> Tensor:
     return x.square().sum(1)
 
 
-TINY = 1e-12  # of a squared length: below it a row has no direction, and its cosine is 0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Of GraphMAE; the defaults are its release's on Cora where the file does not say otherwise."""
-
-    hidden: int = setting(512, "units of both layers of the encoder", low=1)
-    mask_rate: float = setting(0.5, "share of the nodes that are masked", low=0.01, high=1)
-    replace_rate: float = setting(0.05, "of these, with another node's row", low=0, high=1)
-    gamma: float = setting(3.0, "exponent γ of the scaled cosine error", low=1)
-    dropout: float = setting(0.2, "of the input of each layer", low=0, high=0.95)
-    targets: int = setting(0, "masked nodes in the loss of an epoch; 0 takes all", low=0)
-    epochs: int = setting(100, "at most", low=0)
-    learning_rate: float = setting(0.001, "of Adam", low=0)
-    weight_decay: float = setting(2e-4, "of Adam", low=0)
-    patience: int = setting(0, "epochs without a smaller loss; 0 takes all", low=0)
-
-
 class GraphMAE(nn.Module):
     """Two convolutions, and the weight of the decoder's convolution."""
 
     def __init__(self, num_features: int, settings: Settings) -> None:
         """Draw the weights; the token starts at zero, as in the release."""
         super().__init__()
-        width, draw = settings.hidden, global_generator(torch.device("cpu"))
+        width, draw = settings.hidden, torch.default_generator
         self.first = glorot(num_features, width, draw)
         self.second = glorot(width, width, draw)
         self.decoder = glorot(num_features, width, draw)
         self.token = nn.Parameter(torch.zeros(1, num_features))
         self.activations = nn.ModuleList([PReLU(), PReLU()])
-        self.dropout = settings.dropout
-
-    def drop(self, h: Tensor) -> Tensor:
-        """Return h with dropout in training."""
-        return dropout(h, self.dropout, self.training)
+        self.drop = nn.Dropout(settings.dropout)
 
     def enter(self, x: Features, mask: Mask | None) -> Tensor:
         """Return X̃ W₀; a row of X̃ W₀ is the row of X̃ times W₀, so masks come after the product."""
         if mask is None:
             return times(x, self.first)
-        draw, rate = global_generator(self.token.device), self.dropout * self.training
+        draw, rate = global_generator(self.token.device), self.drop.p * self.training
         shown = feature_rows(x, mask.source[mask.source < x.shape[0]])
         inside = times(node_feature_dropout(shown, rate, draw), self.first)
         return torch.cat([inside, self.token @ self.first]).index_select(0, mask.source)
@@ -179,6 +152,4 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     x, p = features(graph), adj(graph)
     with seeded(seed):
         model = train_autoencoder(x, p, settings)
-    with torch.no_grad():
-        h: Array = model.encode(x, p).cpu().numpy()
-    return h
+    return embed(model.encode, x, p)

@@ -15,17 +15,18 @@ default its ψ. Decided: ψ and ψ⁻¹ are Chebyshev series in D^-½ A D^-½, c
 release builds both in full and drops entries below a threshold; a node without edges has λ = 1.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import relu
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, features, seeded
-from dgb.baselines.supervise import fit_classifier, labelled_nodes
+from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.learn import Schedule
+from dgb.baselines.supervise import TwoLayers, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -35,10 +36,11 @@ from dgb.views.product import product
 from dgb.views.sparse import sparse_matrix
 
 DEGREE = 50  # of the series before the cut; for s up to 5 what it leaves out is rounding
+POINTS = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))  # where it is exact
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of GWNN; the defaults are its release's on Cora, but for the epochs."""
 
     scale: float = setting(1.0, "s, how far wavelets reach", low=0, high=5)
@@ -52,12 +54,7 @@ class Settings:
     patience: int = setting(100, "epochs without a better validation; 0 takes all", low=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Wavelets:
-    """ψ and ψ⁻¹ as operators."""
-
-    psi: Diffusion
-    inverse: Diffusion
+Wavelets = tuple[Diffusion, Diffusion]  # ψ and ψ⁻¹
 
 
 class WaveletLayer(nn.Module):
@@ -71,58 +68,38 @@ class WaveletLayer(nn.Module):
 
     def forward(self, x: Features, wavelets: Wavelets) -> Tensor:
         """Return a row per node."""
-        return product(wavelets.psi, self.f * product(wavelets.inverse, self.lin(x)))
+        psi, inverse = wavelets
+        return product(psi, self.f * product(inverse, self.lin(x)))
 
 
-class GWNN(nn.Module):
-    """Two layers with ReLU between them."""
-
-    def __init__(self, shape: tuple[int, int], num_classes: int, settings: Settings) -> None:
-        """Draw the weights for features of this shape."""
-        super().__init__()
-        num_nodes, num_features = shape
-        rate = settings.dropout
-        self.first = WaveletLayer(num_nodes, num_features, settings.hidden, rate)
-        self.second = WaveletLayer(num_nodes, settings.hidden, num_classes, rate)
-
-    def forward(self, x: Features, wavelets: Wavelets) -> Tensor:
-        """Return the logits of all nodes, [num_nodes, num_classes]."""
-        out: Tensor = self.second(relu(self.first(x, wavelets)), wavelets)
-        return out
+def draw_network(
+    num_nodes: int, num_features: int, num_classes: int, settings: Settings
+) -> TwoLayers:
+    """Return two layers with ReLU between them."""
+    sizes, rate = (num_features, settings.hidden, num_classes), settings.dropout
+    first, second = (WaveletLayer(num_nodes, *pair, rate) for pair in pairwise(sizes))
+    return TwoLayers(first, nn.ReLU(), second)
 
 
 def make_wavelets(graph: Graph, settings: Settings) -> Wavelets:
     """Return ψ and ψ⁻¹ on the device, as series in T = D^-½ A D^-½, so that λ = 1 − t."""
-    s = settings.scale
-    t_sym, _ = transition(graph.adjacency, self_loops=False)
-    t = sparse_matrix(t_sym.astype("float32"), is_symmetric=True).to(choose_device("auto"))
-
-    def inverse(t: Array) -> Array:
-        return np.exp(-s * (1 - t))
-
-    def psi(t: Array) -> Array:
-        return np.exp(s * inverse(t)) if settings.basis == "release" else 1 / inverse(t)
-
-    parts = (Diffusion(t, series(f, settings.error), None) for f in (psi, inverse))
-    return Wavelets(*parts)
+    t_sym, _ = transition(graph.adjacency, self_loops=False, dtype="float32")
+    t = sparse_matrix(t_sym, is_symmetric=True).to(choose_device("auto"))
+    inverse = np.exp(-settings.scale * (1 - POINTS))
+    psi = np.exp(settings.scale * inverse) if settings.basis == "release" else 1 / inverse
+    made = [Diffusion(t, series(values, settings.error), None) for values in (psi, inverse)]
+    return made[0], made[1]
 
 
-def series(f: Callable[[Array], Array], error: float) -> tuple[float, ...]:
-    """Return Chebyshev coefficients of f on [-1, 1] without a tail that adds up to `error`."""
-    points = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
-    coefficients = np.polynomial.chebyshev.chebfit(points, f(points), DEGREE)
+def series(values: Array, error: float) -> tuple[float, ...]:
+    """Return Chebyshev coefficients by values at POINTS, without a tail that adds up to `error`."""
+    coefficients = np.polynomial.chebyshev.chebfit(POINTS, values, DEGREE)
     tail = np.cumsum(np.abs(coefficients[::-1]))[::-1]
     return tuple(coefficients[: max(1, int((tail > error).sum()))].tolist())
 
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x, wavelets = features(graph), make_wavelets(graph, settings)
-    device = choose_device("auto")
-    labels = labelled_nodes(graph, device)
-    shape = (x.shape[0], x.shape[1])
-    with seeded(seed):
-        model = GWNN(shape, labels.num_classes, settings).to(device)
-        decayed = list(model.first.parameters())
-        logits = fit_classifier(model, lambda: model(x, wavelets), labels, settings, decayed)
-    return labels.names(logits)
+    draw = partial(draw_network, graph.num_nodes)
+    inputs = (features(graph), make_wavelets(graph, settings))
+    return train_classifier(graph, settings, seed, draw, inputs)

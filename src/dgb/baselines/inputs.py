@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.data.graph import Graph
+from dgb.model.layers import glorot
 from dgb.run.machine import choose_device
 from dgb.views.augment import Features, node_feature_dropout
 from dgb.views.inputs import to_features
@@ -15,17 +16,12 @@ from dgb.views.operators import make_adj, row_normalise
 from dgb.views.product import times
 from dgb.views.sparse import SparseMatrix
 
-DENSE = 0.05  # share of non-zeros above which that is so, measured on CPU
+DENSE = 0.05  # share of non-zeros above which dense features cost less, measured on CPU
 
 
 def features(graph: Graph) -> Features:
     """Return row-normalised X on the device, sparse where that is the cheaper form."""
     return to_features(row_normalise(graph.x)).to(choose_device("auto"))
-
-
-def dense_features(graph: Graph) -> Tensor:
-    """Return row-normalised X as an ordinary tensor, which PyG's layers want."""
-    return as_dense(features(graph))
 
 
 def as_dense(x: Features) -> Tensor:
@@ -41,15 +37,6 @@ def is_dense(x: Features) -> bool:
 def adj(graph: Graph) -> SparseMatrix:
     """Return D̃^-½ (A + I) D̃^-½ of Eq. 1 on the device."""
     return make_adj(graph.adjacency).to(choose_device("auto"))
-
-
-def edge_index(graph: Graph, *, self_loops: bool = False) -> Tensor:
-    """Return the edges as PyG writes them, both directions, [2, num_edges]."""
-    edges = graph.adjacency.tocoo()
-    index = torch.from_numpy(np.stack([edges.row, edges.col]).astype(np.int64))
-    if self_loops:
-        index = torch.cat([index, torch.arange(graph.num_nodes).repeat(2, 1)], 1)
-    return index.to(choose_device("auto"))
 
 
 @contextmanager
@@ -69,7 +56,7 @@ class FeatureLinear(nn.Module):
     def __init__(self, num_in: int, num_out: int, drop_rate: float, *, bias: bool = False) -> None:
         """Draw a Glorot weight."""
         super().__init__()
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(num_in, num_out)))
+        self.weight = glorot(num_in, num_out, torch.default_generator)
         self.bias = nn.Parameter(torch.zeros(num_out)) if bias else None
         self.drop_rate = drop_rate
 

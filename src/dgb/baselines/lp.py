@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dgb.arrays import Array
-from dgb.baselines.supervise import Labels, labelled_nodes
+from dgb.baselines.supervise import labelled_nodes
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.run.machine import choose_device
 from dgb.settings import setting
 
 TOLERANCE = 1e-8  # of the residual, far below what could change a class
@@ -38,13 +38,14 @@ class Settings:
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:  # noqa: ARG001
     """Return a class for every node; nothing is drawn."""
-    labels = labelled_nodes(graph, choose_device("auto"))
-    one_hot = _one_hot(labels)
-    f, is_reached = harmonic(graph.adjacency, labels.train.cpu().numpy(), one_hot)
+    labels = labelled_nodes(graph, torch.device("cpu"))
+    train = labels.train.numpy()
+    one_hot = np.eye(labels.num_classes)[labels.y[labels.train].numpy()]
+    f, is_reached = harmonic(graph.adjacency, train, one_hot)
     prior = f[is_reached].mean(0)
     if settings.class_mass:
-        f = f * class_mass_weights(f, labels.train.cpu().numpy(), one_hot)
-        f[labels.train.cpu().numpy()] = one_hot
+        f = f * class_mass_weights(f, train, one_hot)
+        f[train] = one_hot
     f[~is_reached] = prior
     named: Array = labels.classes[f.argmax(1)]
     return named
@@ -54,9 +55,7 @@ def harmonic(adjacency: Any, train: Array, one_hot: Array) -> tuple[Array, Array
     """Return f of all nodes [num_nodes, num_classes], and whether a train node reaches them."""
     _, part = connected_components(adjacency, directed=False)
     is_reached = np.isin(part, part[train])
-    unlabelled = is_reached.copy()
-    unlabelled[train] = False
-    u = np.flatnonzero(unlabelled)
+    u = np.setdiff1d(np.flatnonzero(is_reached), train)
     w_u = sparse.csr_array(adjacency, dtype=np.float64)[u]
     degree = w_u.sum(axis=1)
     laplacian = sparse.diags_array(degree) - w_u[:, u]
@@ -68,16 +67,9 @@ def harmonic(adjacency: Any, train: Array, one_hot: Array) -> tuple[Array, Array
 
 def class_mass_weights(f: Array, train: Array, one_hot: Array) -> Array:
     """Return q_c / Σ_j f_jc over the nodes that are not train nodes; 0 where nothing arrived."""
-    unlabelled = np.ones(len(f), dtype=bool)
-    unlabelled[train] = False
-    mass = f[unlabelled].sum(0)
+    mass = np.delete(f, train, axis=0).sum(0)
     weights: Array = np.divide(one_hot.mean(0), mass, out=np.zeros_like(mass), where=mass > 0)
     return weights
-
-
-def _one_hot(labels: Labels) -> Array:
-    one_hot: Array = np.eye(labels.num_classes)[labels.y[labels.train].cpu().numpy()]
-    return one_hot
 
 
 def _solve(laplacian: Any, degree: Array, right: Array) -> Array:

@@ -26,9 +26,9 @@ from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, s
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, seeded
-from dgb.baselines.learn import step
+from dgb.baselines.learn import Schedule, step
 from dgb.baselines.supervise import Labels, keep_best, labelled_nodes
-from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs
+from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs, pair_weights
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -41,7 +41,7 @@ LABEL_PAIRS = 1000  # of a step
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Schedule):
     """Of Planetoid-T."""
 
     dim: int = setting(50, "of an embedding", low=1)
@@ -60,13 +60,23 @@ class Settings:
 
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
-    """Return a class for every node."""
+    """Return a class for every node; both losses are learnt in turn."""
     labels = labelled_nodes(graph, choose_device("auto"))
-    x = to_features(normalize(graph.x)).to(labels.y.device)
+    device, truth = labels.y.device, labels.y[labels.train]
+    x = to_features(normalize(graph.x)).to(device)
     with seeded(seed) as rng:
-        model = Planetoid(graph, labels.num_classes, settings).to(labels.y.device)
+        model = Planetoid(graph, labels.num_classes, settings).to(device)
         learn_contexts = learn_labels_first(model, graph, labels, rng)
-        return labels.names(fit_networks(model, x, labels, learn_contexts))
+        learnt = [p for layer in (model.h_x, model.h_e, model.w_y) for p in layer.parameters()]
+        rate, decay = settings.learning_rate, settings.weight_decay
+        adam = torch.optim.Adam(learnt, rate, weight_decay=decay, fused=True)
+
+        def take_step() -> None:
+            learn_contexts()
+            losses = [cross_entropy(z[labels.train], truth) for z in model.logits(x)]
+            step(adam, torch.stack(losses).sum())
+
+        return labels.names(keep_best(model, (x,), take_step, labels, settings))
 
 
 class Planetoid(nn.Module):
@@ -76,7 +86,7 @@ class Planetoid(nn.Module):
         """Draw the weights."""
         super().__init__()
         self.settings = settings
-        weights = window_weights(settings.length, settings.window)
+        weights = (pair_weights(settings.length, settings.window) > 0).float()  # all pairs alike
         self.skip_gram = SkipGram(graph.num_nodes, settings.dim, weights, settings.negatives)
         self.h_x = FeatureLinear(graph.num_features, num_classes, settings.dropout, bias=True)
         self.h_e = nn.Linear(settings.dim, num_classes)
@@ -126,28 +136,3 @@ def learn_labels_first(
     for _ in progress_bar(range(steps), "contexts", unit="step"):
         by_graph()
     return by_graph
-
-
-def fit_networks(
-    model: Planetoid, x: Features, labels: Labels, learn_contexts: Callable[[], None]
-) -> Tensor:
-    """Train in place by both losses in turn; return the logits at the best validation accuracy."""
-    settings = model.settings
-    learnt = [p for layer in (model.h_x, model.h_e, model.w_y) for p in layer.parameters()]
-    decay = settings.weight_decay
-    adam = torch.optim.Adam(learnt, settings.learning_rate, weight_decay=decay, fused=True)
-    truth = labels.y[labels.train]
-
-    def take_step() -> None:
-        learn_contexts()
-        losses = [cross_entropy(z[labels.train], truth) for z in model.logits(x)]
-        step(adam, torch.stack(losses).sum())
-
-    return keep_best(model, take_step, lambda: model(x), labels, settings)
-
-
-def window_weights(length: int, window: int) -> Tensor:
-    """Return 1 for two places of a walk that are a pair, else 0, [L, L]."""
-    place = torch.arange(length)
-    apart = (place[:, None] - place).abs()
-    return ((apart > 0) & (apart <= window)).float()

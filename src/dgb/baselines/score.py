@@ -18,18 +18,14 @@ def lacks(method: Method, graph: AnyGraph) -> str | None:
     if isinstance(graph, HeteroGraph):
         if "several" not in method.graphs:
             return "it needs a graph of one node type"
-        has_features = graph.nodes[graph.target].x is not None
-        return None if has_features or method.function != "raw" else NO_FEATURES
-    if "one" not in method.graphs:
-        return "it needs a graph of several node types"
-    if "labels" in method.needs and graph.labels is None:
-        return "it learns from labels, and the graph has none to learn from"
-    if "features" in method.needs and graph.num_features == 0:
-        return NO_FEATURES
-    return None
-
-
-NO_FEATURES = "it learns from features, and the graph has none"
+        lacks_features = method.function == "raw" and graph.nodes[graph.target].x is None
+    else:
+        if "one" not in method.graphs:
+            return "it needs a graph of several node types"
+        if "labels" in method.needs and graph.labels is None:
+            return "it learns from labels, and the graph has none to learn from"
+        lacks_features = "features" in method.needs and graph.num_features == 0
+    return "it learns from features, and the graph has none" if lacks_features else None
 
 
 def run_method(key: str, graph: AnyGraph, settings: Any, seed: int) -> Any:

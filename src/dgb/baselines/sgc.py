@@ -32,14 +32,9 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Any:  # noqa: ARG0
 
 def propagate_features(x: Any, adjacency: Any, hops: int) -> Any:
     """Return P^hops X, dense from the hop on where few zeros are left."""
-    p = transition(adjacency, self_loops=True)[0].astype(np.float32)
-    z = _cheaper(x)
-    for _ in range(hops):
-        z = _cheaper(p @ z)
-    return z
-
-
-def _cheaper(z: Any) -> Any:
-    if sparse.issparse(z) and z.nnz * SPARSE_COST >= z.shape[0] * z.shape[1]:
-        return z.toarray()
-    return z
+    p, _ = transition(adjacency, self_loops=True, dtype=np.float32)
+    for hop in range(hops + 1):
+        x = p @ x if hop else x
+        if sparse.issparse(x) and x.nnz * SPARSE_COST >= x.shape[0] * x.shape[1]:
+            x = x.toarray()
+    return x

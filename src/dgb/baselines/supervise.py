@@ -11,9 +11,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from dgb.arrays import Array
+from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import Schedule, step
 from dgb.data.graph import Graph
 from dgb.terminal import progress_bar
+from dgb.views.augment import Features
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,70 +49,77 @@ def labelled_nodes(graph: Graph, device: torch.device) -> Labels:
     return Labels(train.to(device), validation.to(device), y.to(device), classes)
 
 
-def fit_classifier(
-    model: nn.Module,
-    forward: Callable[[], Tensor],
-    labels: Labels,
+class TwoLayers(nn.Module):
+    """Two layers over the same operator, with what comes between them."""
+
+    def __init__(self, first: nn.Module, between: nn.Module, second: nn.Module) -> None:
+        """Take layers whose weights are drawn."""
+        super().__init__()
+        self.first, self.between, self.second = first, between, second
+
+    def forward(self, x: Features, operator: Any) -> Tensor:
+        """Return the logits of all nodes, [num_nodes, num_classes]."""
+        out: Tensor = self.second(self.between(self.first(x, operator)), operator)
+        return out
+
+
+def train_classifier(
+    graph: Graph,
     schedule: Schedule,
-    decayed: list[nn.Parameter] | None = None,
-) -> Tensor:
-    """Train in place and return the logits at the best validation accuracy, ties by loss.
+    seed: int,
+    draw: Callable[[int, int, Any], Any],
+    inputs: tuple[Features, Any],
+) -> Array:
+    """Return a class for every node by a network over features and an operator.
 
-    Weight decay is for the parameters `decayed`, which by default are all.
+    `draw` makes it from the number of features, that of classes and the settings. Weight decay is
+    for the first layer of TwoLayers, as Kipf and Welling have it, and for all of another network.
     """
-    adam = _adam(model, schedule, decayed)
+    device = inputs[0].device
+    labels = labelled_nodes(graph, device)
+    with seeded(seed):
+        model = draw(graph.num_features, labels.num_classes, schedule).to(device)
+        decayed, *rest = model.children() if isinstance(model, TwoLayers) else [model]
+        groups = [{"params": decayed.parameters(), "weight_decay": schedule.weight_decay}]
+        groups += [{"params": layer.parameters()} for layer in rest]
+        adam = torch.optim.Adam(groups, schedule.learning_rate, fused=True)
 
-    def take_step() -> None:
-        logits = forward()
-        step(adam, cross_entropy(logits[labels.train], labels.y[labels.train]))
+        def take_step() -> None:
+            logits = model(*inputs)
+            step(adam, cross_entropy(logits[labels.train], labels.y[labels.train]))
 
-    return keep_best(model, take_step, forward, labels, schedule)
+        return labels.names(keep_best(model, inputs, take_step, labels, schedule))
 
 
 def keep_best(
     model: nn.Module,
+    inputs: tuple[Any, ...],
     take_step: Callable[[], None],
-    forward: Callable[[], Tensor],
     labels: Labels,
     schedule: Schedule,
 ) -> Tensor:
-    """Take steps; return the logits at the best validation accuracy, whose weights are kept."""
+    """Take steps; keep the weights with the best validation accuracy, ties by loss.
+
+    Returns the logits of all nodes by these weights.
+    """
     best, best_epoch, kept = (-1.0, 0.0), 0, model.state_dict()
+    truth = labels.y[labels.validation]
     for epoch in progress_bar(range(schedule.epochs), "train", unit="epoch"):
         model.train()
         take_step()
-        score = validate(model, forward, labels)
+        logits = predict_logits(model, inputs)[labels.validation]
+        right = float((logits.argmax(1) == truth).float().mean())
+        score = (right, -float(cross_entropy(logits, truth, ignore_index=-1)))
         if score > best:
             best, best_epoch, kept = score, epoch, deepcopy(model.state_dict())
         if 0 < schedule.patience <= epoch - best_epoch:
             break
     model.load_state_dict(kept)
-    return predict_logits(model, forward)
-
-
-def validate(
-    model: nn.Module, forward: Callable[[], Tensor], labels: Labels
-) -> tuple[float, float]:
-    """Return the accuracy and the negative loss on the validation nodes."""
-    logits = predict_logits(model, forward)[labels.validation]
-    truth = labels.y[labels.validation]
-    right = (logits.argmax(1) == truth).float().mean()
-    return float(right), -float(cross_entropy(logits, truth, ignore_index=-1))
+    return predict_logits(model, inputs)
 
 
 @torch.no_grad()
-def predict_logits(model: nn.Module, forward: Callable[[], Tensor]) -> Tensor:
+def predict_logits(model: nn.Module, inputs: tuple[Any, ...]) -> Tensor:
     """Return the logits of all nodes without dropout."""
-    model.eval()
-    return forward()
-
-
-def _adam(
-    model: nn.Module, schedule: Schedule, decayed: list[nn.Parameter] | None
-) -> torch.optim.Adam:
-    everything = list(model.parameters())
-    first = everything if decayed is None else decayed
-    rest = [p for p in everything if all(p is not other for other in first)]
-    groups: list[dict[str, Any]] = [{"params": first, "weight_decay": schedule.weight_decay}]
-    groups.append({"params": rest})
-    return torch.optim.Adam(groups, schedule.learning_rate, fused=True)
+    logits: Tensor = model.eval()(*inputs)
+    return logits

@@ -36,6 +36,13 @@ def draw_walks(adjacency: Any, starts: Array, length: int, rng: np.random.Genera
     return walks
 
 
+def pair_weights(length: int, window: int) -> Tensor:
+    """Return how much each two places of a walk count as a pair, [L, L]; a place and itself, 0."""
+    place = torch.arange(length)
+    apart = (place[:, None] - place).abs()
+    return ((window - apart + 1) / window).clamp(min=0) * (apart > 0)
+
+
 def label_pairs(
     train: Array, y: Array, size: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Array]:
