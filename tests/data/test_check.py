@@ -10,7 +10,7 @@ from scipy import sparse
 from dgb.commands.data import check_lines
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
-from dgb.data.look.counts import adjusted_homophily, count_graph, count_repeated_rows
+from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
@@ -65,10 +65,10 @@ def test_balance_of_classes(sizes: tuple[int, ...], word: str | None) -> None:
 
 def test_homophily_is_adjusted_for_chance() -> None:
     # By hand: 40 edges, 38 within; both classes have half of all ends, so chance is 0.5.
-    assert adjusted_homophily(ring(40)) == pytest.approx((38 / 40 - 0.5) / 0.5)
-    assert adjusted_homophily(ring(40, labels=np.arange(40) % 2)) == pytest.approx(-1)
-    assert adjusted_homophily(ring(40, labels=np.zeros(40, int))) is None
-    assert adjusted_homophily(ring(40, labels=None)) is None
+    assert homophily(ring(40))[1] == pytest.approx((38 / 40 - 0.5) / 0.5)
+    assert homophily(ring(40, labels=np.arange(40) % 2))[1] == pytest.approx(-1)
+    assert homophily(ring(40, labels=np.zeros(40, int)))[1] is None
+    assert homophily(ring(40, labels=None))[1] is None
 
 
 def test_homophily_of_an_uneven_but_random_labelling_is_about_zero() -> None:

@@ -8,35 +8,25 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
 from dgb.data.positions import mix
-from dgb.data.typed.graph import AnyGraph, HeteroGraph, Relation
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 
 
-def edge_homophily(graph: Graph) -> float | None:
-    """Give the share of edges that join equal labels, of those whose two ends are labelled."""
-    ends = _labelled_ends(graph)
-    return None if ends is None else float((ends[0] == ends[1]).mean())
+def homophily(graph: Graph) -> tuple[float | None, float | None]:
+    """Return the share of edges that join equal labels, of those whose two ends are labelled.
 
-
-def adjusted_homophily(graph: Graph) -> float | None:
-    """Give the edge homophily beyond chance: 1 at most, 0 where labels do not matter to edges.
-
+    The second is this share beyond chance: 1 at most, 0 where labels do not matter to edges;
     (h − Σ p²) / (1 − Σ p²) of Platonov et al. (2023), p the classes' shares of all ends of edges.
     """
-    ends = _labelled_ends(graph)
-    if ends is None:
-        return None
-    shares = np.bincount(ends[0]) / len(ends[0])  # each edge stands in both directions
-    chance = float((shares**2).sum())
-    return None if chance == 1 else (float((ends[0] == ends[1]).mean()) - chance) / (1 - chance)
-
-
-def _labelled_ends(graph: Graph) -> tuple[Array, Array] | None:
     if graph.labels is None:
-        return None
-    edges = sparse.coo_array(graph.adjacency)
-    one, other = graph.labels[edges.coords[0]], graph.labels[edges.coords[1]]
+        return None, None
+    one, other = (graph.labels[end] for end in sparse.coo_array(graph.adjacency).coords)
     is_known = (one >= 0) & (other >= 0)
-    return (one[is_known], other[is_known]) if is_known.any() else None
+    if not is_known.any():
+        return None, None
+    one, other = one[is_known], other[is_known]
+    equal = float((one == other).mean())
+    chance = float(((np.bincount(one) / len(one)) ** 2).sum())  # each edge is there both ways
+    return equal, None if chance == 1 else (equal - chance) / (1 - chance)
 
 
 _CHUNK = 1 << 20  # numbers hashed at a time
@@ -59,12 +49,6 @@ def constant_columns(graph: Graph) -> Array:
     columns = graph.encoding.columns if graph.encoding is not None else ()
     kinds = [column.kind for column in columns for _ in column.names()]
     return np.flatnonzero(is_constant & (np.array(kinds or [""]) != "words"))
-
-
-def column_shares(x: Features) -> Array:
-    """Return each column's share of the size of all features together."""
-    sizes = np.asarray(abs(x).sum(axis=0, dtype=np.float64)).ravel()
-    return sizes / (sizes.sum() or 1.0)
 
 
 def count_repeated_rows(x: Features) -> int:
@@ -92,7 +76,8 @@ def _bits(values: Array) -> Array:
     return mix(plain.view(np.uint32).astype(np.uint64))
 
 
-_EVEN, _UNEVEN = 2, 10  # times that the largest class is as large as the smallest
+# Times that the largest class is as large as the smallest, at most.
+_BALANCE = {"even": 2.0, "uneven": 10.0, "very uneven": np.inf}
 
 
 def count_graph(graph: AnyGraph) -> dict[str, Any]:
@@ -103,13 +88,21 @@ def count_graph(graph: AnyGraph) -> dict[str, Any]:
     labels = _label_counts(graph.target_graph())
     if isinstance(graph, Graph):
         return _edge_counts(graph) | _feature_counts(graph) | labels
+    relations = {
+        relation.label: {
+            "edges": relation.num_edges,
+            "per_source": relation.matrix.nnz / max(relation.matrix.shape[0], 1),
+            "per_target": relation.matrix.nnz / max(relation.matrix.shape[1], 1),
+        }
+        for relation in graph.relations
+    }
     return {
         "name": graph.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "target": graph.target,
         "types": {kind: _type_counts(graph, kind) for kind in graph.nodes},
-        "relations": {relation.label: _relation_counts(relation) for relation in graph.relations},
+        "relations": relations,
         "split_names": ", ".join(graph.split_names) or None,
     } | labels
 
@@ -117,19 +110,15 @@ def count_graph(graph: AnyGraph) -> dict[str, Any]:
 def _edge_counts(graph: Graph) -> dict[str, Any]:
     from scipy.sparse.csgraph import connected_components
 
-    degree = np.diff(graph.adjacency.indptr)
+    degree, n = np.diff(graph.adjacency.indptr), graph.num_nodes
     components, members = connected_components(graph.adjacency, directed=False)
-    n = graph.num_nodes
+    median = float(np.median(degree))
     return {
         "name": graph.name,
         "nodes": n,
         "edges": graph.num_edges,
         "density": 2 * graph.num_edges / (n * (n - 1)),
-        "degree": {
-            "min": int(degree.min()),
-            "median": float(np.median(degree)),
-            "max": int(degree.max()),
-        },
+        "degree": {"min": int(degree.min()), "median": median, "max": int(degree.max())},
         "isolated_nodes": int((degree == 0).sum()),
         "components": int(components),
         "largest_component": float(np.bincount(members).max() / n),
@@ -148,34 +137,23 @@ def _feature_counts(graph: Graph) -> dict[str, Any]:
 
 
 def _label_counts(graph: Graph) -> dict[str, Any]:
-    sizes = class_sizes(graph)
+    labels = np.zeros(0, np.int64) if graph.labels is None else graph.labels
+    counts = np.bincount(labels[labels >= 0], minlength=graph.num_classes)
+    names = graph.label_names or tuple(str(label) for label in range(len(counts)))
+    sizes = counts[counts > 0]
+    ratio = sizes.max() / sizes.min() if len(sizes) > 1 else None
+    balance = ratio and next(word for word, most in _BALANCE.items() if ratio <= most)
     parts = ("train", "validation", "test")
+    equal, adjusted = homophily(graph)
     return {
         "classes": graph.num_classes,
-        "label_balance": sizes,
-        "balance": _balance(np.array(list(sizes.values()))),
-        "unlabelled": 0 if graph.labels is None else int((graph.labels < 0).sum()),
+        "label_balance": dict(zip(names, counts.tolist(), strict=False)),
+        "balance": balance,
+        "unlabelled": int((labels < 0).sum()),
         "splits": [{part: len(getattr(split, part)) for part in parts} for split in graph.splits],
-        "edge_homophily": edge_homophily(graph),
-        "adjusted_homophily": adjusted_homophily(graph),
+        "edge_homophily": equal,
+        "adjusted_homophily": adjusted,
     }
-
-
-def class_sizes(graph: Graph) -> dict[str, int]:
-    """Count the nodes of each class by its name."""
-    if graph.labels is None:
-        return {}
-    counts = np.bincount(graph.labels[graph.labels >= 0], minlength=graph.num_classes)
-    names = graph.label_names or tuple(str(label) for label in range(len(counts)))
-    return {name: int(count) for name, count in zip(names, counts, strict=False)}
-
-
-def _balance(sizes: Array) -> str | None:
-    sizes = sizes[sizes > 0]
-    if len(sizes) < 2:
-        return None
-    ratio = sizes.max() / sizes.min()
-    return "even" if ratio <= _EVEN else "uneven" if ratio <= _UNEVEN else "very uneven"
 
 
 def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
@@ -187,13 +165,4 @@ def _type_counts(graph: HeteroGraph, kind: str) -> dict[str, Any]:
         "features": width,
         "non_zero": filled,
         "isolated": int((graph.degrees(kind) == 0).sum()),
-    }
-
-
-def _relation_counts(relation: Relation) -> dict[str, Any]:
-    sources, targets = relation.matrix.shape
-    return {
-        "edges": relation.num_edges,
-        "per_source": relation.matrix.nnz / max(sources, 1),
-        "per_target": relation.matrix.nnz / max(targets, 1),
     }

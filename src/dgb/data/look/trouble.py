@@ -7,7 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.data.look.counts import column_shares, constant_columns, count_graph
+from dgb.data.look.counts import constant_columns, count_graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
@@ -59,16 +59,17 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
 
 
 def _column_trouble(graph: Graph) -> Iterator[str]:
-    shares = column_shares(graph.x)
-    loudest = np.argmax(shares)
+    sizes = np.asarray(abs(graph.x).sum(axis=0, dtype=np.float64)).ravel()
+    loudest = np.argmax(sizes)
+    share = sizes[loudest] / (sizes.sum() or 1.0)
     if graph.num_features == 1:
         yield (
             f"There is one column, {_names(graph, np.array([0]))}, and dividing rows by their sum "
             "leaves only its sign; use --set data.normalise=none"
         )
-    elif shares[loudest] > _LOUD:
+    elif share > _LOUD:
         yield (
-            f"Column {_names(graph, np.array([loudest]))} makes up {shares[loudest]:.0%} of the "
+            f"Column {_names(graph, np.array([loudest]))} makes up {share:.0%} of the "
             "size of all features, and dividing rows by their sum would hide the others; bring "
             "columns to a like scale, or use --set data.normalise=none"
         )
