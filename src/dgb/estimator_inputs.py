@@ -16,8 +16,8 @@ from dgb.data.graph import Graph
 from dgb.data.objects import to_graph
 from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
-from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 

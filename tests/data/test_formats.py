@@ -18,7 +18,7 @@ from torch_geometric.data import HeteroData
 from dgb.data import Graph, load_graph, make_graph
 from dgb.data.encoding import Encoding, named_columns
 from dgb.data.files import read_file
-from dgb.data.formats.matrix_files import node_matrix
+from dgb.data.formats.arrays import node_matrix
 from dgb.data.formats.npz import write_npz
 from dgb.data.formats.pyg import to_pyg
 from dgb.data.structure import structural_features

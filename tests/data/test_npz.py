@@ -129,7 +129,7 @@ def test_the_good_arrays_are_read(tmp_path: Path) -> None:
         ({"x_indptr": [0, 5, 3]}, "fix the file"),
         ({"x_shape": [10**12, 3]}, "fix the file"),
         ({"x_shape": [2]}, "g.npz"),
-        ({"x_indices": [0.0, 1.5, 1.0]}, "not integers"),
+        ({"x_indices": [0.0, 1.5, 1.0]}, "must be integers"),
         ({"x_data": [1.0, np.nan, 1.0]}, "NaN"),
         ({"edge_index": [[0], [2]]}, "outside 0 … 1"),
         ({"edge_index": [[0], [-1]]}, "outside 0 … 1"),

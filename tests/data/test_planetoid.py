@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.public.planetoid import read_planetoid
-from dgb.data.public.unpickle import read_pickle
+from dgb.data.public.planetoid import read_pickle, read_planetoid
 from dgb.errors import DGBError
 
 NUM_FIRST, NUM_NODES, NUM_WORDS, NUM_CLASSES = 520, 530, 8, 3

@@ -17,10 +17,9 @@ from pyarrow import parquet
 from torch_geometric.data import Data as PygData
 
 from dgb import load_graph, load_hetero
-from dgb.data.public.datasets import read_ogbn_arxiv, read_wikics
-from dgb.data.public.fetch import read_member
-from dgb.data.public.imdb import read_imdb
-from dgb.data.public.unpickle import read_pickle
+from dgb.data.public.download import read_member
+from dgb.data.public.planetoid import read_pickle
+from dgb.data.public.readers import read_imdb, read_ogbn_arxiv, read_wikics
 from dgb.data.tables.table import read_table
 from dgb.errors import DGBError
 from dgb.files import limits as room

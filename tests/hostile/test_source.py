@@ -12,7 +12,7 @@ MODULES = {"joblib", "shelve", "marshal", "yaml", "dill", "cloudpickle", "jsonpi
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 CALLS |= {"pickle.load", "pickle.loads", "pickle.Unpickler"}
 METHODS = {"extract", "extractall", "unpack_archive", "read_pickle"}  # of whatever object
-OWN = {"dgb.data.public.unpickle.read_pickle"}  # which has an allow-list
+OWN = {"read_pickle"}  # as a module names its own, which has an allow-list
 NEEDED = {"torch.load": ("weights_only", True), "np.load": ("allow_pickle", False)}
 NEEDED |= {"np.lib.format.read_array": ("allow_pickle", False)}
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.formats.array_files import read_array_files
-from dgb.data.formats.arrays import open_npz
-from dgb.data.formats.matrix_files import ARRAY_SUFFIXES, MATRIX_SUFFIXES, node_matrix
+from dgb.data.formats.array_files import ARRAY_SUFFIXES, read_array_files
+from dgb.data.formats.arrays import MATRIX_SUFFIXES, node_matrix, open_npz
 from dgb.data.formats.networks import read_graphml
 from dgb.data.formats.npz import read_npz
-from dgb.data.formats.pyg import read_pyg
+from dgb.data.formats.pyg_file import read_pyg
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table

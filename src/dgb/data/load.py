@@ -8,17 +8,15 @@ from typing import Any
 
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
-from dgb.data.formats.pyg import read_hetero_data
-from dgb.data.formats.pyg_file import holds_hetero_data
+from dgb.data.formats.pyg_file import holds_hetero_data, read_hetero_data
 from dgb.data.graph import Graph
-from dgb.data.public.datasets import PathLike, read_dataset
-from dgb.data.public.fetch import fetch
-from dgb.data.public.imdb import read_imdb
+from dgb.data.public.datasets import PathLike, fetch, read_dataset
+from dgb.data.public.readers import read_imdb
 from dgb.data.public.sources import dataset_name, find_source
 from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
-from dgb.data.typed.target import with_target
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section

@@ -15,7 +15,6 @@ from dgb.errors import DGBError, refusing
 from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import Data
 
-Columns = dict[str, list[Any]]
 _UNFOLDED = 20  # bytes of objects that a byte of XML becomes at the least
 
 
@@ -23,26 +22,21 @@ def from_networkx(
     network: Any, name: str, reading: Data, encoding: Encoding | None = None
 ) -> Graph:
     """Make a Graph of a networkx graph: attributes of nodes are features, `weight` of edges."""
-    nodes = list(network.nodes)
     rows = [attributes for _, attributes in network.nodes(data=True)]
     names = dict.fromkeys(key for row in rows for key in row)
     attributes = {str(key): [row.get(key) for row in rows] for key in names}
-    key = reading.weight or "weight"
-    edges = list(network.edges(data=key))
-    ends = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges]}
-    weights = [edge[2] for edge in edges]
-    return _from_columns(name, (nodes, attributes), (ends, weights), reading, encoding)
+    edges = list(network.edges(data=reading.weight or "weight"))
+    return _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
 
 
 def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | None = None) -> Graph:
     """Make a Graph of an igraph graph: the vertex attribute `name` is the id."""
     attributes = {str(key): list(network.vs[key]) for key in network.vs.attributes()}
     nodes = attributes.pop("name", list(range(network.vcount())))
-    pairs = network.get_edgelist()
-    ends = {"source": [nodes[u] for u, _ in pairs], "target": [nodes[v] for _, v in pairs]}
-    key = reading.weight or "weight"
-    weights = list(network.es[key]) if key in network.es.attributes() else [None] * len(pairs)
-    return _from_columns(name, (nodes, attributes), (ends, weights), reading, encoding)
+    pairs, key = network.get_edgelist(), reading.weight or "weight"
+    weights = network.es[key] if key in network.es.attributes() else [None] * len(pairs)
+    edges = [(nodes[u], nodes[v], w) for (u, v), w in zip(pairs, weights, strict=True)]
+    return _from_lists(name, nodes, attributes, edges, reading, encoding)
 
 
 def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -56,32 +50,28 @@ def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) ->
         return from_networkx(network, path.stem, reading, encoding)
 
 
-def _from_columns(
+def _from_lists(
     name: str,
-    nodes: tuple[list[Any], Columns],
-    edges: tuple[Columns, list[Any]],
+    ids: list[Any],
+    attributes: dict[str, list[Any]],
+    edges: list[tuple[Any, Any, Any]],
     reading: Data,
     encoding: Encoding | None,
 ) -> Graph:
-    (ids, attributes), (ends, weights) = nodes, edges
+    """Make a Graph of ids, of attributes by name, and of edges: two ends and a weight, or None."""
     notes: tuple[str, ...] = ()
     if not _are_integers(ids) and not all(isinstance(node, str) for node in ids):
         ids = list(map(str, ids))
-        ends = {end: list(map(str, values)) for end, values in ends.items()}
+        edges = [(str(source), str(target), weight) for source, target, weight in edges]
         notes = ("node ids that are neither all integers nor all text were turned into text",)
     # An attribute may be called id as well; the nodes of the graph keep their own.
     id_name = next(n for n in ("id", "node_id", "node", "(node)") if n not in attributes)
     reading = replace(reading, id=id_name, weight="")
-    if any(weight is not None for weight in weights):
-        ends = ends | {"weight": [1.0 if weight is None else weight for weight in weights]}
-    graph = graph_from_tables(
-        name,
-        table_of(ends, "edges"),
-        table_of({id_name: ids} | attributes, "nodes"),
-        None,
-        reading,
-        encoding,
-    )
+    pairs = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges]}
+    if any(weight is not None for *_, weight in edges):
+        pairs["weight"] = [1.0 if weight is None else weight for *_, weight in edges]
+    rows, ends = table_of({id_name: ids} | attributes, "nodes"), table_of(pairs, "edges")
+    graph = graph_from_tables(name, ends, rows, None, reading, encoding)
     return replace(graph, notes=notes + graph.notes)
 
 
@@ -114,7 +104,5 @@ def refuse_entities(path: Path) -> None:
         with path.open("rb") as file:
             while piece := file.read(_PIECE):
                 parser.Parse(piece)
-    except _RootReached:
-        return
-    except expat.ExpatError:  # the reader says what is wrong, in its own words
+    except (_RootReached, expat.ExpatError):  # what is wrong the reader says, in its own words
         return

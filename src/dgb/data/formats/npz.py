@@ -20,7 +20,7 @@ from dgb.data.formats.arrays import (
     refuse_unless,
     sparse_rows,
 )
-from dgb.data.graph import Features, Graph, Split
+from dgb.data.graph import Graph, Split
 from dgb.data.structure import make_featured_graph
 from dgb.errors import DGBError, refusing
 from dgb.files.atomic import whole_file
@@ -28,6 +28,7 @@ from dgb.files.atomic import whole_file
 _FEATURE_KEYS = ("x", "x_data", "x_indices", "x_indptr", "x_shape")
 _COLUMN_KEYS = ("feature_names", "feature_scales", "structure")
 _NODE_KEYS = ("y", "node_ids", "label_names", "split")
+_SPLIT = {1: "train", 2: "validation", 3: "test"}  # codes in `split`; 0 is none of them
 _KEYS = (*_FEATURE_KEYS, *_COLUMN_KEYS, *_NODE_KEYS, "edge_index", "edge_weight")
 
 
@@ -51,7 +52,11 @@ def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
 def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
     """Write a graph compactly, through a temporary file, so that a crash leaves no half file."""
     path = Path(path)
-    arrays: dict[str, Any] = arrays_of(graph)
+    once = sparse.triu(graph.adjacency, k=1, format="coo")
+    edges = {"edge_index": _smallest(np.stack([once.row, once.col]))}
+    if not (once.data == 1).all():
+        edges["edge_weight"] = once.data
+    arrays: dict[str, Any] = _feature_arrays(graph) | edges | _node_arrays(graph)
     try:
         with whole_file(path, is_shared=True) as part, part.open("wb") as file:
             # No array holds objects; numpy before 2.1 would write allow_pickle as one more array.
@@ -66,9 +71,7 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
     x = arrays.get("x")
     if x is None and any(key in arrays for key in _FEATURE_KEYS):
         x = sparse_rows(arrays, "x_")
-    rows = x
-    if rows is None:
-        rows = arrays.get("node_ids", arrays.get("y"))
+    rows = arrays.get("node_ids", arrays.get("y")) if x is None else x
     num_nodes = count_nodes(arrays["edge_index"]) if rows is None else rows.shape[0]
     edges = edge_matrix(arrays["edge_index"], num_nodes, arrays.get("edge_weight"))
     labels = class_labels(arrays.get("y"))
@@ -100,42 +103,25 @@ def _splits_from(codes: Array | None, num_nodes: int) -> tuple[Split, ...]:
         codes.ndim in (1, 2) and codes.shape[-1] == num_nodes and codes.dtype.kind in "iu",
         f"`split` must be {num_nodes} integers (1 train, 2 validation, 3 test, 0 none)",
     )
-    parts = (TRAIN, VALIDATION, TEST)
-    return tuple(
-        Split(*(np.flatnonzero(row == part) for part in parts)) for row in np.atleast_2d(codes)
-    )
+    rows = np.atleast_2d(codes)
+    return tuple(Split(*(np.flatnonzero(row == code) for code in _SPLIT)) for row in rows)
 
 
-TRAIN, VALIDATION, TEST = 1, 2, 3  # in `split`; 0 is none of them
-
-
-def arrays_of(graph: Graph) -> Arrays:
-    """Return the arrays of a graph by the names they have in the file."""
-    once = sparse.triu(graph.adjacency, k=1, format="coo")
-    edges = {"edge_index": _smallest(np.stack([once.row, once.col]))}
-    if not (once.data == 1).all():
-        edges["edge_weight"] = once.data
-    return _column_arrays(graph) | edges | _node_arrays(graph)
-
-
-def _column_arrays(graph: Graph) -> Arrays:
-    if graph.encoding is None:
-        return _feature_arrays(graph.x)
-    if graph.encoding.structure:  # made of the edges: the same will be made again
-        return {"structure": np.array(graph.encoding.structure)}
-    names = np.array(graph.encoding.feature_names())
-    arrays = _feature_arrays(graph.x) | {"feature_names": names}
+def _feature_arrays(graph: Graph) -> Arrays:
+    x, encoding = graph.x, graph.encoding
+    if encoding is not None and encoding.structure:  # made of the edges, as it will be again
+        return {"structure": np.array(encoding.structure)}
+    arrays = {"x": x}
+    if sparse.issparse(x):
+        arrays = {"x_indices": _smallest(x.indices), "x_indptr": _smallest(x.indptr)}
+        arrays["x_shape"] = np.array(x.shape, np.int64)
+        arrays |= {} if (x.data == 1).all() else {"x_data": x.data}
+    if encoding is None:
+        return arrays
+    arrays["feature_names"] = np.array(encoding.feature_names())
     # x is written as scaled; without its scales, another model would scale it a second time.
-    scales = scales_of(graph.encoding)
+    scales = scales_of(encoding)
     return arrays if scales is None else arrays | {"feature_scales": scales}
-
-
-def _feature_arrays(x: Features) -> Arrays:
-    if not sparse.issparse(x):
-        return {"x": x}
-    arrays = {"x_indices": _smallest(x.indices), "x_indptr": _smallest(x.indptr)}
-    arrays["x_shape"] = np.array(x.shape, np.int64)
-    return arrays if (x.data == 1).all() else arrays | {"x_data": x.data}
 
 
 def _node_arrays(graph: Graph) -> Arrays:
@@ -146,21 +132,16 @@ def _node_arrays(graph: Graph) -> Arrays:
         arrays["label_names"] = np.array(graph.label_names)
     if not np.array_equal(graph.node_ids, np.arange(graph.num_nodes)):
         arrays["node_ids"] = _plain_ids(graph.node_ids)
+    codes = np.zeros((len(graph.splits), graph.num_nodes), np.int8)
+    for row, split in zip(codes, graph.splits, strict=True):
+        for code, part in _SPLIT.items():
+            nodes = getattr(split, part)
+            is_free = not row[nodes].any()
+            refuse_unless(is_free, "a node stands in two parts of one split; give each one part")
+            row[nodes] = code
     if graph.splits:
-        codes = np.stack([_split_codes(split, graph.num_nodes) for split in graph.splits])
         arrays["split"] = codes[0] if len(codes) == 1 else codes
     return arrays
-
-
-def _split_codes(split: Split, num_nodes: int) -> Array:
-    codes = np.zeros(num_nodes, np.int8)
-    for part, nodes in ((TRAIN, split.train), (VALIDATION, split.validation), (TEST, split.test)):
-        refuse_unless(
-            not codes[nodes].any(),
-            "a node stands in two parts of one split; give each node one part",
-        )
-        codes[nodes] = part
-    return codes
 
 
 def _plain_ids(node_ids: Array) -> Array:

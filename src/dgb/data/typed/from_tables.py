@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from dgb.data.encoding import Encoding
-from dgb.data.formats.arrays import relation_matrix
+from dgb.data.formats.arrays import edge_matrix
 from dgb.data.ids import id_array
 from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
@@ -19,9 +19,8 @@ from dgb.data.typed.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.data.typed.reverse import without_reverse
+from dgb.data.typed.resolve import choose_target, without_reverse
 from dgb.data.typed.schema import Triple
-from dgb.data.typed.target import choose_target
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -126,7 +125,7 @@ def _relation(
     both = (ids[source], ids[target])
     ends, weight = edges_between(edges, both, reading, notes)
     shape = (len(both[0]), len(both[1]))
-    return make_relation(source, name, target, relation_matrix(ends, shape, weight))
+    return make_relation(source, name, target, edge_matrix(ends, shape, weight))
 
 
 def _target(rows: Rows, nodes: Mapping[str, NodeType], reading: Data, notes: list[str]) -> str:

@@ -1,7 +1,7 @@
 """The record of a heterogeneous graph: nodes by type, relations, and the type to embed."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,6 @@ from dgb.data.graph import Features, Graph, Split, undirected
 from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
-
-
-def refuse_names(graph: str, types: Iterable[str], relations: Iterable[str]) -> None:
-    """Refuse names with a comma, which parts meta-paths in a list, and a type called all."""
-    types = list(types)
-    named = [*(("type", name) for name in types), *(("relation", name) for name in relations)]
-    for what, name in named:
-        if "," in name:
-            raise DGBError(
-                f"{graph}: the {what} {name!r} has a comma in its name, which stands between "
-                f"meta-paths in hetero.metapaths; rename it, such as {name.replace(',', '_')!r}"
-            )
-    if ALL_TYPES in types:
-        raise DGBError(
-            f"{graph}: a type is called {ALL_TYPES!r}, but data.target={ALL_TYPES} means every "
-            "type; rename it"
-        )
-
 
 UNNAMED = "to"  # a relation that is only known by its two types, as in torch_geometric
 
@@ -89,7 +71,7 @@ class HeteroGraph:
     labels: Array | None = None  # [nodes of the target type] int64, -1 where unknown
     label_names: tuple[str, ...] = ()
     splits: tuple[Split, ...] = ()
-    split_names: tuple[str, ...] = field(default=())  # such as the labels a class: 20, 40, 60
+    split_names: tuple[str, ...] = ()  # such as the labels a class: 20, 40, 60
     notes: tuple[str, ...] = ()  # what was made, guessed or left out while reading, for the user
 
     @property
@@ -162,7 +144,7 @@ def make_hetero_graph(
 ) -> HeteroGraph:
     """Check that the parts of a heterogeneous graph fit each other, and join them."""
     relations = tuple(relations)
-    refuse_names(name, nodes, [relation.name for relation in relations])
+    _check_names(name, nodes, [relation.name for relation in relations])
     if target not in nodes:
         raise unknown_name("node type", target, list(nodes))
     for relation in relations:
@@ -190,3 +172,19 @@ def _check_relation(relation: Relation, nodes: Mapping[str, NodeType]) -> None:
                 f"{relation.matrix.shape[0]} × {relation.matrix.shape[1]}, but there are "
                 f"{nodes[end].num_nodes} nodes of type {end}; give an edge list that fits them"
             )
+
+
+def _check_names(graph: str, types: Collection[str], relations: list[str]) -> None:
+    """Refuse names with a comma, which parts meta-paths in a list, and a type called all."""
+    for name in (*types, *relations):
+        if "," in name:
+            what = "type" if name in types else "relation"
+            raise DGBError(
+                f"{graph}: the {what} {name!r} has a comma in its name, which stands between "
+                f"meta-paths in hetero.metapaths; rename it, such as {name.replace(',', '_')!r}"
+            )
+    if ALL_TYPES in types:
+        raise DGBError(
+            f"{graph}: a type is called {ALL_TYPES!r}, but data.target={ALL_TYPES} means every "
+            "type; rename it"
+        )

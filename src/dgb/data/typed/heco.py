@@ -7,10 +7,9 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.checked import check_labels, check_split
-from dgb.data.formats.arrays import count_nodes, relation_matrix
-from dgb.data.formats.matrix_files import node_matrix, read_npy
+from dgb.data.formats.arrays import count_nodes, edge_matrix, node_matrix, read_npy
 from dgb.data.graph import Features, Split
-from dgb.data.tables.table import Table, read_table, refuse_rows
+from dgb.data.tables.table import read_table, refuse_rows
 from dgb.data.typed.graph import (
     UNNAMED,
     HeteroGraph,
@@ -18,23 +17,24 @@ from dgb.data.typed.graph import (
     make_node_type,
     make_relation,
 )
-from dgb.data.typed.reverse import without_reverse
-from dgb.data.typed.target import choose_target, target_unclear, with_target
+from dgb.data.typed.resolve import choose_target, target_unclear, with_target, without_reverse
 from dgb.errors import DGBError, refusing
 from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name
 from dgb.terminal import some
 
-Pairs = dict[str, Array]  # [2, edges] by the two letters of the file
+Pairs = dict[tuple[str, str], Array]  # [2, edges] by the two types that they join
 
-_READ = re.compile(r"[a-z]{2}\.txt|[a-z]_feat\.npz|labels\.npy|(train|val|test)_\w+\.npy")
+_PAIRS, _FEATURES = r"[a-z]{2}\.txt", r"[a-z]_feat\.npz"
+_READ = rf"{_PAIRS}|{_FEATURES}|labels\.npy|(train|val|test)_\w+\.npy"
+_POSITION = r"^\d{1,18}$"
 
 
 def is_heco(folder: Path) -> bool:
     """Tell by the names of its files whether a folder is one of HeCo's."""
-    if not folder.is_dir() or not _pair_files(folder):
+    if not folder.is_dir() or not _find_files(folder, _PAIRS):
         return False
-    return (folder / "labels.npy").is_file() or bool(_feature_files(folder))
+    return (folder / "labels.npy").is_file() or bool(_find_files(folder, _FEATURES))
 
 
 def read_heco(folder: Path, target: str = "") -> HeteroGraph:
@@ -51,20 +51,21 @@ def read_heco(folder: Path, target: str = "") -> HeteroGraph:
 
 
 def _read_together(folder: Path, target: str) -> HeteroGraph:
-    pairs = {path.stem: read_pairs(path) for path in _pair_files(folder)}
-    x = {path.stem[0]: node_matrix(path) for path in _feature_files(folder)}
-    labels = label_array(folder / "labels.npy")
-    counts = _count_nodes(folder, pairs, x)
+    files = {(path.stem[0], path.stem[1]): path for path in _find_files(folder, _PAIRS)}
+    pairs = {types: _read_pairs(path) for types, path in files.items()}
+    x = {path.stem[0]: node_matrix(path) for path in _find_files(folder, _FEATURES)}
+    labels = _read_labels(folder / "labels.npy")
+    counts = _count_types(pairs, x)
     labelled = _find_labelled(target, counts, x, labels)
     if labels is not None and labelled not in x:
         counts[labelled] = max(counts[labelled], len(labels))
     _check_pairs(folder, pairs, counts)
     relations, notes = without_reverse(
-        make_relation(ends[0], UNNAMED, ends[1], relation_matrix(found, _shape(ends, counts)))
-        for ends, found in pairs.items()
+        make_relation(one, UNNAMED, two, edge_matrix(found, (counts[one], counts[two])))
+        for (one, two), found in pairs.items()
     )
-    splits = split_files(folder, counts[labelled])
-    others = sorted(path.name for path in folder.iterdir() if not _READ.fullmatch(path.name))
+    splits = _read_splits(folder, counts[labelled])
+    others = sorted(path.name for path in folder.iterdir() if not re.fullmatch(_READ, path.name))
     unread = [f"files that are not read: {some(others, 10)}"] if others else []
     graph = make_hetero_graph(
         folder.resolve().name,
@@ -79,43 +80,31 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
     return with_target(graph, target)
 
 
-def _pair_files(folder: Path) -> list[Path]:
-    return _files_named(folder, r"[a-z]{2}\.txt")
-
-
-def _feature_files(folder: Path) -> list[Path]:
-    return _files_named(folder, r"[a-z]_feat\.npz")
-
-
-def _files_named(folder: Path, form: str) -> list[Path]:
+def _find_files(folder: Path, form: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name))
 
 
-def _count_nodes(folder: Path, pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
+def _count_types(pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
     ends: dict[str, list[Array]] = {}
     for kinds, found in pairs.items():
         for kind, positions in zip(kinds, found, strict=True):
             ends.setdefault(kind, []).append(positions)
-    try:
-        counts = {kind: count_nodes(np.concatenate(ends[kind])) for kind in ends if kind not in x}
-    except DGBError as error:
-        raise DGBError(f"{folder}: {error}") from None
-    return {k: counts[k] if k in counts else x[k].shape[0] for k in dict.fromkeys([*ends, *x])}
-
-
-def _shape(ends: str, counts: dict[str, int]) -> tuple[int, int]:
-    return counts[ends[0]], counts[ends[1]]
+    return {
+        kind: x[kind].shape[0] if kind in x else count_nodes(np.concatenate(ends[kind]))
+        for kind in dict.fromkeys([*ends, *x])
+    }
 
 
 def _check_pairs(folder: Path, pairs: Pairs, counts: dict[str, int]) -> None:
-    for ends, found in pairs.items():
-        beyond = np.flatnonzero((found >= np.array([_shape(ends, counts)]).T).any(axis=0))
+    for (one, two), found in pairs.items():
+        sizes = np.array([[counts[one]], [counts[two]]])
+        beyond = np.flatnonzero((found >= sizes).any(axis=0))
         if len(beyond):
             source, target = found[:, beyond[0]]
             raise DGBError(
-                f"{folder / ends}.txt: {len(beyond):,} pairs, such as {source} {target}, name "
-                f"nodes that have no row of features ({counts[ends[0]]:,} {ends[0]}, "
-                f"{counts[ends[1]]:,} {ends[1]}); get the files again"
+                f"{folder / (one + two)}.txt: {len(beyond):,} pairs, such as {source} {target}, "
+                f"name nodes that have no row of features ({counts[one]:,} {one}, "
+                f"{counts[two]:,} {two}); get the files again"
             )
 
 
@@ -138,54 +127,46 @@ def _find_labelled(
     raise target_unclear(f"there are {size:,} labels, and {fit}", fitting or counts)
 
 
-def label_array(path: Path) -> Array | None:
+def _read_labels(path: Path) -> Array | None:
     """Read one class a node from a .npy file, None where there is no such file."""
     if not path.exists():
         return None
     labels = read_npy(path)
     if labels.ndim != 1 or labels.dtype.kind not in "iuf":
         raise DGBError(f"{path}: labels must be one number a node, not {labels.dtype}")
-    try:
+    with refusing(path, "not labels", "get it again"):
         return check_labels(labels)
-    except DGBError as error:
-        raise DGBError(f"{path}: {error}") from None
 
 
-def split_files(folder: Path, num_nodes: int) -> dict[str, Split]:
+def _read_splits(folder: Path, num_nodes: int) -> dict[str, Split]:
     """Read train_20.npy, val_20.npy, test_20.npy and the like by their names, 20 before 40."""
     names = [path.stem.removeprefix("train_") for path in folder.glob("train_*.npy")]
-    ordered = sorted(names, key=lambda name: (len(name), name))  # 20, 40, 100
-    return {name: _split(folder, name, num_nodes) for name in ordered}
+    splits = {}
+    for name in sorted(names, key=lambda name: (len(name), name)):  # 20, 40, 100
+        parts = [read_npy(folder / f"{part}_{name}.npy") for part in ("train", "val", "test")]
+        if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
+            raise DGBError(f"{folder}: train_{name}.npy and the like must be lists of positions")
+        try:
+            check_split(*parts, num_nodes=num_nodes)
+        except DGBError as error:
+            raise DGBError(f"{folder}, split {name}: {error}") from None
+        splits[name] = Split(*(np.array(part, np.int64) for part in parts))
+    return splits
 
 
-def _split(folder: Path, name: str, num_nodes: int) -> Split:
-    parts = [read_npy(folder / f"{part}_{name}.npy") for part in ("train", "val", "test")]
-    if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
-        raise DGBError(f"{folder}: train_{name}.npy and the like must be lists of positions")
-    try:
-        check_split(*parts, num_nodes=num_nodes)
-    except DGBError as error:
-        raise DGBError(f"{folder}, split {name}: {error}") from None
-    return Split(*(np.array(part, np.int64) for part in parts))
-
-
-_POSITION = r"^\d{1,18}$"
-
-
-def read_pairs(path: Path) -> Array:
+def _read_pairs(path: Path) -> Array:
     """Return the positions of a file of pairs, int64 [2, pairs], naming the line of a bad one."""
-    table = read_table(path, has_names=False)
-    if len(table.names) != 2:
-        raise DGBError(f"{table.place(0)}: {len(table.names)} columns; a file of pairs has two")
-    return np.stack([_positions(table, name) for name in table.names])
-
-
-def _positions(table: Table, name: str) -> Array:
     import pyarrow as pa
     from pyarrow import compute
 
-    cells = table.content.column(name)
-    is_right = compute.fill_null(compute.match_substring_regex(cells, _POSITION), False)
-    rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
-    refuse_rows(table, rows, "cells that are not positions 0, 1, 2 …", name, "fix them")
-    return np.asarray(cells.cast(pa.int64()).to_numpy())
+    table = read_table(path, has_names=False)
+    if len(table.names) != 2:
+        raise DGBError(f"{table.place(0)}: {len(table.names)} columns; a file of pairs has two")
+    ends = []
+    for name in table.names:
+        cells = table.content.column(name)
+        is_right = compute.fill_null(compute.match_substring_regex(cells, _POSITION), False)
+        rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
+        refuse_rows(table, rows, "cells that are not positions 0, 1, 2 …", name, "fix them")
+        ends.append(np.asarray(cells.cast(pa.int64()).to_numpy()))
+    return np.stack(ends)
