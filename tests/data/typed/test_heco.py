@@ -239,5 +239,5 @@ def test_what_is_one_of_hecos_folders(acm: Path, tmp_path: Path) -> None:
     np.save(other / "labels.npy", LABELS)
     assert not is_heco(other)
     assert not is_heco(acm / "pa.txt")
-    with pytest.raises(DGBError, match="no folder of HeCo's"):
+    with pytest.raises(DGBError, match="not a folder of HeCo's"):
         read_heco(other)

@@ -69,12 +69,12 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
 def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
     rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
     if reading.labels.lower().endswith(".npy"):
-        with refusing(Path(reading.labels), "no labels", "give one integer per node"):
+        with refusing(Path(reading.labels), "not labels", "give one integer per node"):
             labels = class_labels(read_npy(Path(reading.labels)))
         graph = make_graph(name, rows, adjacency, labels=labels)
     else:
-        labels_of, bare = _label_table(reading), replace(reading, weight="")
-        graph = graph_from_matrix(name, _no_edges(), rows, labels_of, bare)
+        table = read_table(Path(reading.labels)) if reading.labels else None
+        graph = graph_from_matrix(name, _no_edges(), rows, table, replace(reading, weight=""))
         graph = replace(graph, adjacency=undirected(adjacency))
     return with_structure(graph, reading.structure) if x is None else graph
 
@@ -87,7 +87,7 @@ def _join_table(
         ids = np.arange(nodes.content.num_rows)
         nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
     reading = replace(reading, weight="", id=id_name or "id")
-    labels = _label_table(reading)
+    labels = read_table(Path(reading.labels)) if reading.labels else None
     graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
     ids, positions = graph.node_ids, np.arange(graph.num_nodes)
     is_sorted = ids.dtype.kind not in "iu" or np.array_equal(ids, positions)
@@ -101,10 +101,6 @@ def _join_table(
     if graph.encoding is None or not graph.encoding.structure:
         return graph
     return replace(graph, x=structural_features(graph.adjacency, ids, graph.encoding.structure))
-
-
-def _label_table(reading: Data) -> Table | None:
-    return read_table(Path(reading.labels)) if reading.labels else None
 
 
 def _no_edges() -> Table:

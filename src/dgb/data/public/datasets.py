@@ -80,10 +80,8 @@ def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
 
 def find_local(source: Source, data_folder: PathLike | None = None) -> Path | None:
     """Find the folder of the user's data that holds all files of `source`, if there is one."""
-    for folder in local_folders(data_folder):
-        if all((folder / name).is_file() for name in source.files):
-            return folder
-    return None
+    folders = local_folders(data_folder)
+    return next((f for f in folders if all((f / name).is_file() for name in source.files)), None)
 
 
 def has_cached_files(source: Source) -> bool:

@@ -1,6 +1,5 @@
 """The folders that HeCo publishes: a letter for a type, two letters for a relation."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -19,22 +18,19 @@ from dgb.data.typed.graph import (
 )
 from dgb.data.typed.resolve import choose_target, target_unclear, with_target, without_reverse
 from dgb.errors import DGBError, refusing
-from dgb.recipe import ALL_TYPES
-from dgb.settings import unknown_name
 from dgb.terminal import some
 
 Pairs = dict[tuple[str, str], Array]  # [2, edges] by the two types that they join
 
-_PAIRS, _FEATURES = r"[a-z]{2}\.txt", r"[a-z]_feat\.npz"
-_READ = rf"{_PAIRS}|{_FEATURES}|labels\.npy|(train|val|test)_\w+\.npy"
+_PAIRS, _FEATURES = "[a-z][a-z].txt", "[a-z]_feat.npz"
+_READ = (_PAIRS, _FEATURES, "labels.npy", "train_*.npy", "val_*.npy", "test_*.npy")
 _POSITION = r"^\d{1,18}$"
 
 
 def is_heco(folder: Path) -> bool:
     """Tell by the names of its files whether a folder is one of HeCo's."""
-    if not folder.is_dir() or not _find_files(folder, _PAIRS):
-        return False
-    return (folder / "labels.npy").is_file() or bool(_find_files(folder, _FEATURES))
+    has_more = (folder / "labels.npy").is_file() or any(folder.glob(_FEATURES))
+    return has_more and any(folder.glob(_PAIRS))
 
 
 def read_heco(folder: Path, target: str = "") -> HeteroGraph:
@@ -44,16 +40,16 @@ def read_heco(folder: Path, target: str = "") -> HeteroGraph:
     only one with features.
     """
     if not is_heco(folder):
-        raise DGBError(f"{folder}: no folder of HeCo's; it needs pairs such as pa.txt, and labels")
+        raise DGBError(f"{folder}: not a folder of HeCo's; it needs pairs (pa.txt) and labels")
     files = [path.name for path in folder.iterdir()]
     with refusing(folder, "its files do not fit together", "get them again", *files):
         return _read_together(folder, target)
 
 
 def _read_together(folder: Path, target: str) -> HeteroGraph:
-    files = {(path.stem[0], path.stem[1]): path for path in _find_files(folder, _PAIRS)}
+    files = {(path.stem[0], path.stem[1]): path for path in sorted(folder.glob(_PAIRS))}
     pairs = {types: _read_pairs(path) for types, path in files.items()}
-    x = {path.stem[0]: node_matrix(path) for path in _find_files(folder, _FEATURES)}
+    x = {path.stem[0]: node_matrix(path) for path in sorted(folder.glob(_FEATURES))}
     labels = _read_labels(folder / "labels.npy")
     counts = _count_types(pairs, x)
     labelled = _find_labelled(target, counts, x, labels)
@@ -65,7 +61,7 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
         for (one, two), found in pairs.items()
     )
     splits = _read_splits(folder, counts[labelled])
-    others = sorted(path.name for path in folder.iterdir() if not re.fullmatch(_READ, path.name))
+    others = sorted(p.name for p in folder.iterdir() if not any(map(p.match, _READ)))
     unread = [f"files that are not read: {some(others, 10)}"] if others else []
     graph = make_hetero_graph(
         folder.resolve().name,
@@ -78,10 +74,6 @@ def _read_together(folder: Path, target: str) -> HeteroGraph:
         notes=(*notes, *unread),
     )
     return with_target(graph, target)
-
-
-def _find_files(folder: Path, form: str) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if re.fullmatch(form, path.name))
 
 
 def _count_types(pairs: Pairs, x: dict[str, Features]) -> dict[str, int]:
@@ -113,8 +105,6 @@ def _find_labelled(
 ) -> str:
     if labels is None:
         return choose_target(asked, counts, (), x)
-    if asked not in ("", ALL_TYPES, *counts):
-        raise unknown_name("node type", asked, list(counts))
     size = len(labels)
     fitting = [kind for kind, count in counts.items() if count == size]
     # Nodes without features are only known by their edges, which may end before the last node.
