@@ -57,9 +57,15 @@ def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Gr
     for other in (reading.nodes, reading.labels):
         if other:
             refuse_missing(Path(other))
-    if is_table(path):
-        return _read_edges(name, path, reading, encoding)
-    return replace(read_file(path, reading, encoding), name=name)
+    if not is_table(path):
+        return replace(read_file(path, reading, encoding), name=name)
+    edges = read_table(path, has_names=False)
+    labels = read_table(Path(reading.labels)) if reading.labels else None
+    if reading.nodes.lower().endswith(MATRIX_SUFFIXES):
+        x = node_matrix(Path(reading.nodes))
+        return align(graph_from_matrix(name, edges, x, labels, reading), encoding)
+    nodes = read_table(Path(reading.nodes)) if reading.nodes else None
+    return graph_from_tables(name, edges, nodes, labels, reading, encoding)
 
 
 def graph_name(path: Path) -> str:
@@ -70,16 +76,6 @@ def graph_name(path: Path) -> str:
     endings = [suffix for suffix in GRAPH_SUFFIXES if path.name.lower().endswith(suffix)]
     stem = path.name[: -len(max(endings, key=len))] if endings else path.stem
     return path.parent.name if stem.lower() == "edges" else stem
-
-
-def _read_edges(name: str, path: Path, reading: Data, encoding: Encoding | None) -> Graph:
-    edges = read_table(path, has_names=False)
-    labels = read_table(Path(reading.labels)) if reading.labels else None
-    if reading.nodes.lower().endswith(MATRIX_SUFFIXES):
-        x = node_matrix(Path(reading.nodes))
-        return align(graph_from_matrix(name, edges, x, labels, reading), encoding)
-    nodes = read_table(Path(reading.nodes)) if reading.nodes else None
-    return graph_from_tables(name, edges, nodes, labels, reading, encoding)
 
 
 def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:

@@ -1,13 +1,14 @@
 """Tables of edges, nodes and labels become a Graph."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.graph import Features, Graph
+from dgb.data.graph import Features, Graph, make_graph
 from dgb.data.ids import as_integers, id_array
 from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edge_names import Ends
@@ -28,14 +29,6 @@ from dgb.recipe import Data
 Columns = tuple[Features | None, Encoding | None]
 
 
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    rows: NodeRows | None = None
-    x: Features | None = None
-    encoding: Encoding | None = None
-    structure: str = ""  # what x is made of where there is none
-
-
 def graph_from_tables(
     name: str,
     edges: Table,
@@ -52,7 +45,9 @@ def graph_from_tables(
     rows = None if nodes is None else read_nodes(nodes, of_nodes, encoding, notes)
     x, learned = _features(rows, reading, encoding, notes)
     structure = encoding.structure if encoding else reading.structure
-    return _join(name, edges, _Nodes(rows, x, learned, structure), labels, reading, notes)
+    parts = _read_parts(edges, rows, labels, reading, notes)
+    graph = make_featured_graph(name, x, structure=structure, **parts)
+    return replace(graph, encoding=learned or graph.encoding, notes=(*notes, *graph.notes))
 
 
 def graph_from_matrix(
@@ -62,13 +57,14 @@ def graph_from_matrix(
     notes: list[str] = []
     positions = table_of({"id": np.arange(x.shape[0])}, "features")
     rows = read_nodes(positions, Data(), None, notes)
-    return _join(name, edges, _Nodes(rows, x), labels, reading, notes)
+    parts = _read_parts(edges, rows, labels, reading, notes)
+    return replace(make_graph(name, x, **parts), notes=tuple(notes))
 
 
-def _join(
-    name: str, edges: Table, nodes: _Nodes, labels: Table | None, reading: Data, notes: list[str]
-) -> Graph:
-    rows = nodes.rows
+def _read_parts(
+    edges: Table, rows: NodeRows | None, labels: Table | None, reading: Data, notes: list[str]
+) -> dict[str, Any]:
+    """Return what `make_graph` takes next to the features."""
     found = read_edges(edges, Ends((rows.ids, rows.ids)) if rows else Ends(), reading, notes)
     both = (found.source, found.target)
     if rows:
@@ -79,17 +75,13 @@ def _join(
         raise DGBError(f"{edges.source}: {len(ids)} nodes; a graph needs at least two")
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
     y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
-    graph = make_featured_graph(
-        name,
-        nodes.x,
-        edge_matrix(ends, len(ids), weight),
-        nodes.structure,
-        node_ids=node_ids(ids, rows.table if rows else edges),
-        labels=y,
-        label_names=names,
-        splits=splits,
-    )
-    return replace(graph, encoding=nodes.encoding or graph.encoding, notes=(*notes, *graph.notes))
+    return {
+        "edges": edge_matrix(ends, len(ids), weight),
+        "node_ids": node_ids(ids, rows.table if rows else edges),
+        "labels": y,
+        "label_names": names,
+        "splits": splits,
+    }
 
 
 def _features(
