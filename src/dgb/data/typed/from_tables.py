@@ -45,17 +45,12 @@ def hetero_from_tables(
     """
     notes: list[str] = []
     # New nodes often have no labels, and need none to be embedded.
-    needless = () if encodings is None else ("label", "split")
-    _refuse_missing(nodes, edges, reading, needless)
-    run = encodings or {}
-    rows = {
-        kind: read_nodes(
-            table, without_missing(reading, table.names, _NODE_KEYS), run.get(kind), notes
-        )
-        for kind, table in nodes.items()
-    }
-    found = {triple: _edges(triple, edges[triple], rows, reading, notes) for triple in edges}
-    ids = _ids(rows, found, reading, notes)
+    _refuse_missing(nodes, edges, reading, () if encodings is None else ("label", "split"))
+    run, rows = encodings or {}, {}
+    for kind, table in nodes.items():
+        wanted = without_missing(reading, table.names, _NODE_KEYS)
+        rows[kind] = read_nodes(table, wanted, run.get(kind), notes)
+    found, ids = _read_relations(edges, rows, reading, notes)
     node_types = {
         kind: _node_type(kind, ids[kind], rows, notes, run.get(kind) or reading.text)
         for kind in ids
@@ -81,27 +76,26 @@ def hetero_from_tables(
     )
 
 
-def _edges(triple: Triple, table: Table, rows: Rows, reading: Data, notes: list[str]) -> Edges:
-    types = (triple[0], triple[2])
-    source, target = (rows[kind].ids if kind in rows else None for kind in types)
-    reading = without_missing(reading, _names(table), _EDGE_KEYS)
-    return read_edges(table, Ends((source, target), types), reading, notes)
-
-
-def _ids(
-    rows: Rows, found: Mapping[Triple, Edges], reading: Data, notes: list[str]
-) -> dict[str, Cells]:
+def _read_relations(
+    edges: EdgeTables, rows: Rows, reading: Data, notes: list[str]
+) -> tuple[dict[Triple, Edges], dict[str, Cells]]:
+    """Read the edges, and return the ids of every type: those of its rows, or of its edges."""
+    found: dict[Triple, Edges] = {}
     ends: dict[str, list[Cells]] = {}
     text_files: set[str] = set()
-    for (source, _, target), edges in found.items():
-        ends.setdefault(source, []).append(edges.source)
-        ends.setdefault(target, []).append(edges.target)
-        text_files |= {source, target} if edges.table.text else set()
+    for triple, table in edges.items():
+        types = (triple[0], triple[2])
+        source, target = (rows[kind].ids if kind in rows else None for kind in types)
+        wanted = without_missing(reading, _names(table), _EDGE_KEYS)
+        found[triple] = read_edges(table, Ends((source, target), types), wanted, notes)
+        ends.setdefault(types[0], []).append(found[triple].source)
+        ends.setdefault(types[1], []).append(found[triple].target)
+        text_files |= set(types) if found[triple].table.text else set()
     for kind, row in rows.items():
         refuse_nameless(row.table, row.id_name, reading, *ends.get(kind, []))
         if kind not in ends:
             notes.append(f"{row.table.source}: there are no edges to nodes of type {kind}")
-    return {kind: row.ids for kind, row in rows.items()} | {
+    return found, {kind: row.ids for kind, row in rows.items()} | {
         kind: ids_of_ends(cells, is_text_file=kind in text_files)
         for kind, cells in ends.items()
         if kind not in rows
