@@ -21,10 +21,9 @@ from dgb.recipe import DiffusionRecipe
 from dgb.settings import make_section
 from dgb.views.augment import node_dropout, node_feature_dropout
 from dgb.views.diffusion import Diffusion
-from dgb.views.operators import make_diff
+from dgb.views.operators import make_diff, sparsify
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
-from dgb.views.sparsify import sparsify
 
 ERROR = 1e-6  # of S: as exact as float32
 

@@ -18,7 +18,7 @@ from dgb.reproduce.plan import (
 )
 from dgb.reproduce.published import DATASETS, rows
 from dgb.reproduce.summary import summarise
-from dgb.run.setup import check_recipe
+from dgb.run.check import check_recipe
 
 
 @pytest.mark.parametrize("table", ["table2", "table3", "table4", "plus"])

@@ -14,8 +14,8 @@ from dgb.errors import DGBError
 from dgb.files import limits as room
 from dgb.recipe import Recipe
 from dgb.run import machine, memory
+from dgb.run.check import check_recipe
 from dgb.run.memory import choose_scratch, estimate
-from dgb.run.setup import check_recipe
 from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
 

@@ -8,7 +8,7 @@ import torch
 
 from dgb.arrays import Array
 from dgb.recipe import DiffusionRecipe
-from dgb.views import sparsify as module
+from dgb.views import operators as module
 from dgb.views.operators import make_diff
 from dgb.views.sparse import SparseMatrix
 

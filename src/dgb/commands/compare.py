@@ -105,7 +105,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
 
 def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
     """Return the recipe, after a check, and those of --set that are for methods."""
-    from dgb.run.setup import check_recipe
+    from dgb.run.check import check_recipe
 
     sections = [f.name for f in fields(Recipe)]
     for_methods = [o for o in options.set if split_override(o)[0] not in sections]

@@ -77,7 +77,8 @@ def _choose_cluster(options: Namespace) -> "Cluster | None":
 
 def _start(options: Namespace) -> tuple["Graph | HeteroGraph", Recipe, Path]:
     from dgb.data.typed.graph import HeteroGraph
-    from dgb.run.setup import check_recipe, resolve_recipe
+    from dgb.run.check import check_recipe
+    from dgb.run.setup import resolve_recipe
 
     recipe = choose_recipe(options)
     check_recipe(recipe)

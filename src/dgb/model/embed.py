@@ -1,5 +1,7 @@
 """Embedding: the online encoder on the clean features, nothing else kept."""
 
+from functools import reduce
+
 import torch
 from torch import Tensor
 
@@ -8,10 +10,9 @@ from dgb.model.encoder import Encoder
 from dgb.model.layers import l2_normalise
 from dgb.recipe import Embed
 from dgb.views.inputs import Inputs
-from dgb.views.product import Operator
 from dgb.views.rows import ColumnBlocks, fill, propagate
 from dgb.views.sparse import SparseMatrix
-from dgb.views.view import Rows, View, propagates_first
+from dgb.views.view import Rows, View
 
 
 @torch.no_grad()
@@ -45,16 +46,8 @@ def embed(
 
 def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
     """Return H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
-    width = encoder.width
-    total: Tensor | None = None
-    for name in operator.split("+"):
-        view = View(inputs.x, inputs.operators[name])
-        if propagates_first(inputs.x, view.operator, width):
-            view = view.propagate()
-        h = encoder(view)
-        total = h if total is None else total + h
-    assert total is not None
-    return total
+    views = (View(inputs.x, inputs.operators[name]) for name in operator.split("+"))
+    return reduce(torch.add, (encoder(view.in_order("auto", encoder.width)) for view in views))
 
 
 def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
@@ -75,8 +68,10 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
         _fill_clean(blocks, inputs)
         for rows in row_parts(*shape):
             out[rows, width:] = blocks.rows(rows.start, rows.stop).cpu()
-    if recipe.smooth:
-        _smooth(out, inputs.operators["smooth"], inputs)
+    step = inputs.store.width(num_nodes)
+    for i in range(0, shape[1], step) if recipe.smooth else ():
+        columns = out[:, i : i + step].contiguous().to(inputs.x.device)
+        out[:, i : i + step] = inputs.operators["smooth"].multiply(columns).cpu()
     if recipe.features:
         for rows in row_parts(*shape):
             out[rows] = torch.cat([l2_normalise(p) for p in out[rows].tensor_split([width], 1)], 1)
@@ -85,11 +80,3 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
 
 def _fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:
     fill(blocks, inputs.x, inputs.row_scale, (), torch.Generator(inputs.x.device))
-
-
-def _smooth(out: Tensor, operator: Operator, inputs: Inputs) -> None:
-    assert inputs.store is not None
-    width = inputs.store.width(len(out))
-    for i in range(0, out.shape[1], width):
-        columns = out[:, i : i + width].contiguous().to(inputs.x.device)
-        out[:, i : i + width] = operator.multiply(columns).cpu()

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from dgb.model.layers import activation, glorot
+from dgb.model.layers import ACTIVATIONS, glorot
 from dgb.recipe import EncoderRecipe
 from dgb.views.product import product
 from dgb.views.view import Rows, View, transform_both
@@ -45,9 +45,8 @@ class GCNEncoder(nn.Module):
         super().__init__()
         self.num_features, self.width = num_features, recipe.width
         sizes = [num_features] + [recipe.width] * recipe.layers
-        pairs = pairwise(sizes)
-        self.weights = nn.ParameterList(glorot(i, o, generator) for i, o in pairs)
-        self.activations = nn.ModuleList(activation(recipe.activation) for _ in self.weights)
+        self.weights = nn.ParameterList(glorot(i, o, generator) for i, o in pairwise(sizes))
+        self.activations = nn.ModuleList(ACTIVATIONS[recipe.activation]() for _ in self.weights)
 
     def forward(self, view: View | Rows) -> Tensor:
         """Return the representations H, [num_nodes, width]."""

@@ -67,11 +67,6 @@ def linear(
     return layer
 
 
-def activation(name: str) -> nn.Module:
-    """Return a fresh σ by its name."""
-    return ACTIVATIONS[name]()
-
-
 def l2_normalise(z: Tensor) -> Tensor:
     """Return the rows of z divided by their length, Eq. 8 and 9."""
     return nn.functional.normalize(z, dim=1)

@@ -7,11 +7,12 @@ from torch import Tensor, nn
 
 from dgb.data.typed.schema import Schema
 from dgb.model.encoder import GCNEncoder
-from dgb.model.layers import activation, glorot, linear, standardise
+from dgb.model.layers import ACTIVATIONS, glorot, linear, standardise
 from dgb.recipe import ALL_TYPES, EncoderRecipe, Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
-from dgb.views.metapaths.relations import Message, TypedGraph, message_ends
+from dgb.views.metapaths.chain import Link
+from dgb.views.metapaths.relations import TypedGraph, link_ends
 from dgb.views.metapaths.sampler import PathViews
 from dgb.views.product import product, times
 
@@ -62,7 +63,7 @@ class PathEncoder(nn.Module):
         return h.sum(dim=0), beta
 
 
-Ends = tuple[str, str]  # source and target type of a message
+Ends = tuple[str, str]  # source and target type of a link
 
 
 class RelationLayer(nn.Module):
@@ -75,28 +76,28 @@ class RelationLayer(nn.Module):
     def __init__(
         self,
         widths: Mapping[str, int],
-        messages: Sequence[Ends],
+        links: Sequence[Ends],
         recipe: EncoderRecipe,
         generator: torch.Generator,
     ) -> None:
         """Draw a weight matrix for every type and every direction of a relation."""
         super().__init__()
-        self.types, self.ends = tuple(widths), tuple(messages)
-        sizes = [*widths.values(), *(widths[source] for source, _ in messages)]
+        self.types = tuple(widths)
+        sizes = [*widths.values(), *(widths[source] for source, _ in links)]
         self.weights = nn.ParameterList(glorot(size, recipe.width, generator) for size in sizes)
-        self.activation = activation(recipe.activation)
+        self.activation = ACTIVATIONS[recipe.activation]()
 
     def forward(
-        self, h: Mapping[str, Features], messages: Sequence[Message], wanted: Sequence[str]
+        self, h: Mapping[str, Features], links: Sequence[Link], wanted: Sequence[str]
     ) -> dict[str, Tensor]:
         """Return the rows of the types that are wanted."""
         count = len(self.types)
         own = dict(zip(self.types, self.weights[:count], strict=True))
         total = {name: times(h[name], own[name]) for name in wanted}
-        for message, weight in zip(messages, self.weights[count:], strict=True):
-            if message.target in total:
-                carried = product(message, times(h[message.source], weight))
-                total[message.target] = total[message.target] + carried
+        for link, weight in zip(links, self.weights[count:], strict=True):
+            if link.target in total:
+                carried = product(link, times(h[link.source], weight))
+                total[link.target] = total[link.target] + carried
         return {name: self.activation(standardise(rows)) for name, rows in total.items()}
 
 
@@ -106,7 +107,7 @@ class RelationEncoder(nn.Module):
     def __init__(
         self,
         widths: Mapping[str, int],
-        messages: Sequence[Ends],
+        links: Sequence[Ends],
         embedded: Sequence[str],
         recipe: EncoderRecipe,
         generator: torch.Generator,
@@ -117,7 +118,7 @@ class RelationEncoder(nn.Module):
         self.num_features, self.width = widths[self.embedded[0]], recipe.width
         layers = []
         for _ in range(recipe.layers):
-            layers.append(RelationLayer(widths, messages, recipe, generator))
+            layers.append(RelationLayer(widths, links, recipe, generator))
             widths = dict.fromkeys(widths, recipe.width)
         self.layers = nn.ModuleList(layers)
 
@@ -126,7 +127,7 @@ class RelationEncoder(nn.Module):
         h: Mapping[str, Features] = view.x
         for place, layer in enumerate(self.layers):
             is_last = place == len(self.layers) - 1
-            h = layer(h, view.messages, self.embedded if is_last else tuple(view.x))
+            h = layer(h, view.links, self.embedded if is_last else tuple(view.x))
         return torch.cat([torch.as_tensor(h[name]) for name in self.embedded])
 
     def encode_both(self, view1: TypedGraph, view2: TypedGraph) -> tuple[Tensor, Tensor]:
@@ -138,9 +139,7 @@ def make_hetero_encoder(schema: Schema, recipe: Recipe, generator: torch.Generat
     """Draw an encoder for graphs of this schema; the recipe names its meta-paths."""
     widths = {name: columns.width or 0 for name, columns in schema.types.items()}
     if recipe.hetero.encoder == "relations":
-        ends = [
-            end for source, _, target in schema.relations for end in message_ends(source, target)
-        ]
+        ends = [end for source, _, target in schema.relations for end in link_ends(source, target)]
         embedded = tuple(widths) if recipe.data.target == ALL_TYPES else (schema.target,)
         return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
     is_union = recipe.hetero.encoder == "union"

@@ -5,7 +5,7 @@ has fetched once: so no hop sends numbers through the network. Ray spills blocks
 runs out, and makes lost ones again from the tasks that made them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ from scipy import sparse
 
 import ray
 from dgb.arrays import Array
-from dgb.views.augment import Features
 from dgb.views.diffusion import Diffusion
 from dgb.views.inputs import Inputs
 from dgb.views.pattern import Pattern
@@ -84,7 +83,7 @@ def make_layout(shape: tuple[int, int], machines: Sequence[dict[str, Any]]) -> L
     needed = -(-num_nodes * num_features * 4 // (num_rows * BLOCK_BYTES))
     num_columns = min(max(needed, len(machines)), num_features)
     ids = tuple(machine["NodeID"] for machine in machines)
-    return Layout(_cuts(num_nodes, num_rows), _cuts(num_features, num_columns), ids)
+    return Layout(even_cuts(num_nodes, num_rows), even_cuts(num_features, num_columns), ids)
 
 
 def put_blocks(inputs: Inputs, layout: Layout) -> GraphBlocks:
@@ -98,9 +97,14 @@ def put_blocks(inputs: Inputs, layout: Layout) -> GraphBlocks:
     return GraphBlocks(layout, x, sizes, operators)
 
 
-def block_features(block: Csr | Array) -> Features:
-    """Return a block of rows of features in the form that augmentations take."""
-    return to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
+def run_tasks(task: Any, count: int, layout: Layout, calls: Iterable[Any]) -> list[list[Ref]]:
+    """Run a task that returns `count` parts once for every block of rows; return all by part."""
+    made = [
+        task.options(num_returns=count, **layout.on(i)).remote(*arguments)
+        for i, arguments in enumerate(calls)
+    ]
+    rows = [parts if count > 1 else [parts] for parts in made]
+    return [list(part) for part in zip(*rows, strict=True)]
 
 
 def to_matrix(block: Csr) -> SparseMatrix:
@@ -115,22 +119,16 @@ def _put_operator(operator: Any, layout: Layout) -> BlockOperator:
     matrix = operator.transition if is_series else operator
     rows, touched = [], []
     for start, stop in pairwise(layout.rows):
-        parts = dict(_parts(_row_block(matrix, start, stop), layout.rows))
+        block = _row_block(matrix, start, stop)
+        whole = sparse.csr_array((block.values, block.col, block.crow), shape=block.shape)
+        cut = enumerate(whole[:, i:j] for i, j in pairwise(layout.rows))
+        parts = {i: Csr(p.indptr, p.indices, p.data, p.shape) for i, p in cut if p.nnz}
         rows.append(ray.put(list(parts.values())))
         touched.append(tuple(parts))
     scale = None
     if is_series and operator.scale is not None:
         scale = [ray.put(operator.scale[i:j].numpy()) for i, j in pairwise(layout.rows)]
     return BlockOperator(rows, touched, operator.coefficients if is_series else None, scale)
-
-
-def _parts(rows: Csr, cuts: tuple[int, ...]) -> Iterator[tuple[int, Csr]]:
-    """Yield the parts of some rows that meet one block of rows each, without the empty ones."""
-    whole = sparse.csr_array((rows.values, rows.col, rows.crow), shape=rows.shape)
-    for number, (start, stop) in enumerate(pairwise(cuts)):
-        part = whole[:, start:stop]
-        if part.nnz:
-            yield number, Csr(part.indptr, part.indices, part.data, part.shape)
 
 
 def _features(inputs: Inputs, start: int, stop: int) -> Csr | Array:
@@ -152,5 +150,6 @@ def _row_block(matrix: SparseMatrix, start: int, stop: int) -> Csr:
     return Csr(crow - crow[0], col, values, (stop - start, matrix.shape[1]))
 
 
-def _cuts(size: int, parts: int) -> tuple[int, ...]:
+def even_cuts(size: int, parts: int) -> tuple[int, ...]:
+    """Return where to cut into parts of almost equal sizes, from 0 to the end."""
     return tuple(int(cut) for cut in np.linspace(0, size, parts + 1).round())

@@ -1,4 +1,7 @@
-"""The cluster that a run uses: this machine, or one that stands already."""
+"""Train and embed on a cluster: this machine, or one that stands already.
+
+What comes after reads the embeddings as of any other run. Ray is imported only where it is used.
+"""
 
 import json
 import logging
@@ -11,9 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dgb.errors import DGBError
+import torch
 
-CHECKPOINTS = "ray"  # folder of Ray Train's checkpoints in the run folder
+from dgb.arrays import Array
+from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap
+from dgb.recipe import Recipe
+from dgb.train.checkpoint import CHECKPOINTS
+from dgb.views.inputs import Inputs
+
+_LEADS_OUT = re.compile(r"[/\\]|^\.\.$|^[A-Za-z]:")  # of the run folder
 # Ray reads these when it starts; nothing leaves the machine, and the terminal stays the run's own.
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -70,33 +80,63 @@ def check_address(address: str) -> None:
         ) from error
 
 
+@dataclass(eq=False)
+class Engine:
+    """The machines of a cluster, which keep a graph as blocks, train on it and embed it."""
+
+    machines: list[dict[str, Any]]  # as Ray describes them
+    ranks: int
+    recipe: Recipe
+    folder: Path  # of the run
+    blocks: Any = None
+
+    def fit(self, model: Bootstrap, inputs: Inputs, generator: torch.Generator) -> None:
+        """Train the model in place on ranks that share the rows of the inputs."""
+        from dgb.ray import training
+        from dgb.ray.blocks import make_layout, put_blocks
+
+        self.blocks = put_blocks(inputs, make_layout(inputs.shape, self.machines))
+        folder, ranks = self.folder, self.ranks
+        training.fit_ranks(model, self.blocks, self.recipe, generator, folder=folder, ranks=ranks)
+
+    def write_embeddings(self, encoder: Any, node_ids: Array, folder: Path, write: Any) -> None:
+        """Write the embeddings of all nodes into a folder, a file for each block of rows."""
+        from dgb.ray.embedding import write_parts
+
+        write_parts(encoder, self.blocks, self.recipe.embed, node_ids, (folder.resolve(), write))
+
+
 @contextmanager
-def connected(cluster: Cluster) -> Iterator[list[dict[str, Any]]]:
-    """Connect to the cluster, yield its living machines as Ray describes them, and disconnect."""
+def connect_engine(
+    cluster: Cluster, recipe: Recipe, num_nodes: int, folder: Path
+) -> Iterator[Engine]:
+    """Connect to a cluster for one run; what it cannot do is refused before anything is made."""
+    check_snapshots(folder)
     ray = import_ray()
     is_connected = ray.is_initialized()  # by the caller's own program, which keeps its connection
     if not is_connected:
         _connect(ray, cluster.address)
     try:
-        yield [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        from dgb.ray.training import check_ranks  # only now is it known that Ray is there
+
+        nodes = ray.nodes()
+        machines = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU")]
+        ranks = len(machines) if cluster.workers is None else cluster.workers
+        check_ranks(recipe, num_nodes, ranks)
+        yield Engine(machines, ranks, recipe, folder)
     finally:
         if not is_connected:
             ray.shutdown()
 
 
 def _connect(ray: Any, address: str | None) -> None:
-    options = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if address is None:
-        options |= {"include_dashboard": False}
+    options = {} if address else {"include_dashboard": False}
     try:
         # "local": never a cluster that happens to run here for something else.
-        ray.init(address=address or "local", **options)
+        ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise DGBError(f"Ray does not start on {address or 'this machine'}: {reason}") from error
-
-
-_LEADS_OUT = re.compile(r"[/\\]|^\.\.$|^[A-Za-z]:")
 
 
 def check_snapshots(folder: Path) -> None:
@@ -118,3 +158,12 @@ def _texts(values: Any) -> Iterator[str]:
         # Names of keys as well: which of them Ray takes for places is its own affair.
         for value in (*values, *(values.values() if isinstance(values, dict) else ())):
             yield from _texts(value)
+
+
+def refuse_other_engine(folder: Path) -> None:
+    """Refuse to resume in one process a run whose checkpoints are Ray's."""
+    if (folder / CHECKPOINTS).exists():
+        raise DGBError(
+            f"{folder} was begun on Ray; resume it with `dgb train --resume {folder} --engine ray` "
+            "and the same --address"
+        )

@@ -16,7 +16,7 @@ import torch
 import ray
 from dgb.arrays import Array
 from dgb.files.jsonl import append_line
-from dgb.ray.blocks import GraphBlocks, Ref
+from dgb.ray.blocks import GraphBlocks, Ref, run_tasks
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
@@ -38,14 +38,8 @@ class Share:
 def pick(blocks: GraphBlocks, columns: list[list[Ref]], wanted: list[Ref]) -> list[list[Ref]]:
     """Return for every rank the rows that it wants of every block of rows."""
     rows = zip(pairwise(blocks.layout.rows), zip(*columns, strict=True), strict=True)
-    made = [
-        _picked.options(num_returns=len(wanted), **blocks.layout.on(i)).remote(
-            cut, len(wanted), *wanted, *parts
-        )
-        for i, (cut, parts) in enumerate(rows)
-    ]
-    by_block = [picks if len(wanted) > 1 else [picks] for picks in made]
-    return [list(own) for own in zip(*by_block, strict=True)]
+    calls = ((cut, len(wanted), *wanted, *parts) for cut, parts in rows)
+    return run_tasks(_picked, len(wanted), blocks.layout, calls)
 
 
 def pick_rows(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:

@@ -11,8 +11,8 @@ from torch import Tensor
 
 import ray
 from dgb.arrays import Array
-from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Ref, block_features, to_matrix
-from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, augment
+from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Ref, run_tasks, to_matrix
+from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, Features, augment
 from dgb.views.diffusion import chebyshev_sum
 from dgb.views.sparse import SparseMatrix
 
@@ -42,13 +42,8 @@ def make_features(
     """
     cuts = blocks.layout.columns
     states = _states(blocks, drops, generator) if generator else [[] for _ in blocks.x]
-    count = len(cuts) - 1
-    made = [
-        _augmented.options(num_returns=count, **blocks.layout.on(i)).remote(x, drops, own, cuts)
-        for i, (x, own) in enumerate(zip(blocks.x, states, strict=True))
-    ]
-    rows = [parts if count > 1 else [parts] for parts in made]
-    return [list(part) for part in zip(*rows, strict=True)]
+    calls = ((x, drops, own, cuts) for x, own in zip(blocks.x, states, strict=True))
+    return run_tasks(_augmented, len(cuts) - 1, blocks.layout, calls)
 
 
 def _states(blocks: GraphBlocks, drops: Drops, generator: torch.Generator) -> list[list[Array]]:
@@ -66,7 +61,8 @@ def _states(blocks: GraphBlocks, drops: Drops, generator: torch.Generator) -> li
 
 def augment_rows(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
     """Return some rows of X̃, cut by columns."""
-    x, generator = block_features(block), torch.Generator()
+    x: Features = to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
+    generator = torch.Generator()
     for drop, state in zip(drops, states, strict=True):
         generator.set_state(torch.from_numpy(state.copy()))
         x = augment(x, [drop], generator)
@@ -133,8 +129,7 @@ def _product_of(row: list[Csr], like: Array, now: Sequence[Array]) -> Tensor:
     return out
 
 
-_augmented, _scaled = (
-    ray.remote(max_retries=-1)(augment_rows),
-    ray.remote(max_retries=-1)(scale_block),
+_task = ray.remote(max_retries=-1)
+_augmented, _scaled, _product, _step = map(
+    _task, (augment_rows, scale_block, multiply_rows, add_term)
 )
-_product, _step = ray.remote(max_retries=-1)(multiply_rows), ray.remote(max_retries=-1)(add_term)

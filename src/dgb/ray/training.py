@@ -12,12 +12,11 @@ import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.ray.blocks import GraphBlocks
-from dgb.ray.cluster import CHECKPOINTS
 from dgb.ray.epochs import Epochs
 from dgb.ray.worker import RankJob, train_rank
 from dgb.recipe import Recipe
 from dgb.terminal import progress_bar
-from dgb.train.checkpoint import load_state
+from dgb.train.checkpoint import CHECKPOINTS, load_state
 from dgb.train.loop import make_state, show_line
 from dgb.train.monitor import is_collapsed, read_metrics
 from dgb.views.rows import batch_sizes
@@ -117,17 +116,13 @@ def _watch(trainer: Any, recipe: Recipe, folder: Path) -> Any:
     with progress_bar(None, "train", unit="epoch", total=recipe.train.epochs) as bar:
         while thread.is_alive():
             thread.join(0.5)
-            _show_new(bar, folder)
+            lines = read_metrics(folder)
+            for number, line in enumerate(lines):
+                if line["epoch"] > bar.n:
+                    show_line(bar, line, warn=not any(map(is_collapsed, lines[:number])))
     if isinstance(outcome[0], Exception):
         raise DGBError(
             f"training on Ray failed: {outcome[0]}; resume from its last checkpoint with "
             f"`dgb train --resume {folder} --engine ray` and the same --address"
         ) from outcome[0]
     return outcome[0]
-
-
-def _show_new(bar: Any, folder: Path) -> None:
-    lines = read_metrics(folder)
-    for number, line in enumerate(lines):
-        if line["epoch"] > bar.n:
-            show_line(bar, line, warn=not any(map(is_collapsed, lines[:number])))

@@ -46,22 +46,31 @@ def write_map(
 
     if isinstance(graph, HeteroGraph) and is_whole:
         graph, split = _graph_of_types(graph), None
-    degrees = _degrees(graph)
+    if isinstance(graph, HeteroGraph):
+        degrees = graph.degrees(graph.target)
+    else:
+        degrees = np.diff(graph.adjacency.indptr)
     graph = graph.target_graph()
-    nodes = _sample(graph.num_nodes)
+    nodes = np.arange(graph.num_nodes)
+    if len(nodes) > NODES:
+        nodes = np.sort(np.random.default_rng(SEED).choice(len(nodes), NODES, replace=False))
     rows = z[nodes]
     xy, name = map_coordinates(rows, SEED)
+    count = graph.num_classes if graph.num_classes > 1 else choose_clusters(rows, SEED)
+    texts = {
+        "label": None if graph.labels is None else class_names(graph, graph.labels[nodes]),
+        "predicted": None if predicted is None else predicted[nodes],
+        "split": None if split is None else _parts(split, nodes),
+    }
     columns = {
         "node_id": arrow_ids(graph.node_ids[nodes]),
         "x": pa.array(xy[:, 0], pa.float32()),
         "y": pa.array(xy[:, 1], pa.float32()),
         "degree": pa.array(degrees[nodes], pa.int32()),
-        "cluster": pa.array(_clusters(graph, rows), pa.int32()),
-        "label": _text(
-            None if graph.labels is None else class_names(graph, graph.labels[nodes]), len(nodes)
-        ),
-        "predicted": _text(None if predicted is None else predicted[nodes], len(nodes)),
-        "split": _text(None if split is None else _parts(split, nodes), len(nodes)),
+        "cluster": pa.array(cluster(rows, min(count, len(rows)), SEED), pa.int32()),
+    } | {
+        column: pa.nulls(len(nodes), pa.string()) if of is None else pa.array(of, pa.string())
+        for column, of in texts.items()
     }
     table = pa.table(columns | _neighbors(rows))
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
@@ -104,23 +113,6 @@ def _graph_of_types(graph: HeteroGraph) -> Graph:
     )
 
 
-def _degrees(graph: AnyGraph) -> Array:
-    if isinstance(graph, HeteroGraph):
-        return graph.degrees(graph.target)
-    return np.asarray(np.diff(graph.adjacency.indptr))
-
-
-def _sample(num_nodes: int) -> Array:
-    if num_nodes <= NODES:
-        return np.arange(num_nodes)
-    return np.sort(np.random.default_rng(SEED).choice(num_nodes, NODES, replace=False))
-
-
-def _clusters(graph: Graph, z: Array) -> Array:
-    count = graph.num_classes if graph.num_classes > 1 else choose_clusters(z, SEED)
-    return cluster(z, min(count, len(z)), SEED)
-
-
 def _neighbors(z: Array) -> dict[str, Any]:
     import pyarrow as pa
 
@@ -129,12 +121,6 @@ def _neighbors(z: Array) -> dict[str, Any]:
     flat = pa.array(positions.reshape(-1), pa.int32()), pa.array(similarities.reshape(-1))
     lists = [pa.ListArray.from_arrays(ends, values) for values in flat]
     return dict(zip(("neighbors", "similarity"), lists, strict=True))
-
-
-def _text(values: Array | None, count: int) -> Any:
-    import pyarrow as pa
-
-    return pa.nulls(count, pa.string()) if values is None else pa.array(values, pa.string())
 
 
 def _parts(split: Split, nodes: Array) -> Array:

@@ -14,9 +14,8 @@ from dgb.evaluate.probe_rows import MOST
 from dgb.recipe import LEARNT, Recipe
 from dgb.run.machine import choose_device, free_gb
 from dgb.settings import listed_names
-from dgb.views.inputs import has_row_batches
+from dgb.views.inputs import has_row_batches, needed_operators
 from dgb.views.rows import Store
-from dgb.views.view import parse_view
 
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column
 GB = 1e9
@@ -35,58 +34,45 @@ def estimate(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool = False) -> di
 
 
 def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, float]:
-    n, is_batched = graph.num_nodes, has_row_batches(recipe.train, graph.num_nodes)
-    rows = recipe.train.batch_size if is_batched else n
-    views, embeddings = _views(graph, recipe, is_on_disk), _embeddings(graph, recipe, is_on_disk)
+    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.width
+    is_batched, is_sparse = has_row_batches(recipe.train, n), sparse.issparse(graph.x)
+    views = 4.0 * n * d * FLOAT
+    if is_batched:
+        columns = min(d, Store(recipe.train.columns).width(n))
+        # Both views, and for each hop the two terms before, the sum and the columns themselves.
+        views = (0 if is_on_disk else 2 * n * d * FLOAT) + 4.0 * n * columns * FLOAT
+    elif is_sparse and recipe.train.order != "propagate":
+        views = 6.0 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT
+    # Those of DGB and of the untrained encoder, and the rows that a probe learns from.
+    embedded = width + d * recipe.embed.features
+    kept = 0 if is_on_disk else 2 * n * embedded + (0 if is_sparse else n * d)
+    embeddings = (kept + min(n // 5, 2 * MOST) * embedded) * FLOAT
     return {
-        "operators": _operators(graph, recipe),
-        "features": 0.0 if is_batched and not sparse.issparse(graph.x) else _features(graph.x),
+        "operators": _count_operators(graph, recipe),
+        "features": 0.0 if is_batched and not is_sparse else _count_features(graph.x),
         # The views are gone when embeddings are computed.
         "views": views if views > embeddings else 0.0,
-        "a step": rows * _numbers_a_row(recipe) * FLOAT,
+        "a step": (recipe.train.batch_size if is_batched else n) * _numbers_a_row(recipe) * FLOAT,
         "embeddings": embeddings if embeddings >= views else 0.0,
     }
 
 
-def _views(graph: Graph, recipe: Recipe, is_on_disk: bool) -> float:
-    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.width
-    if has_row_batches(recipe.train, n):
-        columns = min(d, Store(recipe.train.columns).width(n))
-        # Both views, and for each hop the two terms before, the sum and the columns themselves.
-        return (0 if is_on_disk else 2 * n * d * FLOAT) + 4 * n * columns * FLOAT
-    if sparse.issparse(graph.x) and recipe.train.order != "propagate":
-        return float(6 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT)
-    return 4 * n * d * FLOAT
-
-
-def _embeddings(graph: Graph, recipe: Recipe, is_on_disk: bool) -> float:
-    """Count those of DGB and of the untrained encoder, and the rows that a probe learns from."""
-    n, d = graph.num_nodes, graph.num_features
-    width = recipe.encoder.width + d * recipe.embed.features
-    raw = 0 if sparse.issparse(graph.x) else n * d
-    kept = 0 if is_on_disk else 2 * n * width + raw
-    return (kept + min(n // 5, 2 * MOST) * width) * FLOAT
-
-
-def _operators(graph: Graph, recipe: Recipe) -> float:
-    nonzeros, n = int(graph.adjacency.nnz), graph.num_nodes
-    needed = set(recipe.embed.operator.split("+"))
-    needed |= {parse_view(view).operator for view in (recipe.view1, recipe.view2)}
+def _count_operators(graph: Graph, recipe: Recipe) -> float:
+    nonzeros, n, needed = int(graph.adjacency.nnz), graph.num_nodes, needed_operators(recipe)
     total = ENTRY * (nonzeros + n) if "adj" in needed else 0.0
     if "diff" in needed:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
     return total + (ENTRY * (nonzeros + n) if recipe.embed.smooth else 0.0)
 
 
-def _features(x: Any) -> float:
+def _count_features(x: Any) -> float:
     return float(3 * ENTRY * x.nnz if sparse.issparse(x) else x.size * FLOAT)
 
 
 def _numbers_a_row(recipe: Recipe) -> float:
     """Count what a row of a step leaves behind for its gradient, in both views and networks."""
     width, hidden, out = recipe.encoder.width, recipe.heads.hidden, recipe.heads.width
-    online = 2 * (3 * width + 6 * hidden + 2 * out)
-    target = 2 * width + 3 * hidden + 2 * out
+    online, target = 2 * (3 * width + 6 * hidden + 2 * out), 2 * width + 3 * hidden + 2 * out
     return online + target
 
 
@@ -103,8 +89,8 @@ def _count_typed(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
     made = any(nodes.x is None for nodes in types) and recipe.data.structure != LEARNT
     return {
         "relations": 3.0 * ENTRY * sum(relation.matrix.nnz for relation in graph.relations),
-        "features": sum(_typed_features(nodes) for nodes in types),
-        "views": 2 * sum(_typed_view(nodes, paths, is_batched=is_batched) for nodes in types),
+        "features": sum(map(_count_typed_features, types)),
+        "views": 2 * sum(_count_typed_view(nodes, paths, is_batched=is_batched) for nodes in types),
         # Rows of all nodes, and edges of all types, that features are made of.
         "made features": made
         * (3.0 * graph.num_nodes * STRUCTURAL * FLOAT + 4 * ENTRY * graph.num_edges),
@@ -113,13 +99,13 @@ def _count_typed(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
     }
 
 
-def _typed_features(nodes: NodeType) -> float:
-    return nodes.num_nodes * STRUCTURAL * FLOAT if nodes.x is None else _features(nodes.x)
+def _count_typed_features(nodes: NodeType) -> float:
+    return nodes.num_nodes * STRUCTURAL * FLOAT if nodes.x is None else _count_features(nodes.x)
 
 
-def _typed_view(nodes: NodeType, paths: int, *, is_batched: bool) -> float:
+def _count_typed_view(nodes: NodeType, paths: int, *, is_batched: bool) -> float:
     if not is_batched and sparse.issparse(nodes.x):
-        return _features(nodes.x)
+        return _count_features(nodes.x)
     width = STRUCTURAL if nodes.x is None else nodes.x.shape[1]
     return float(nodes.num_nodes * width * FLOAT * (1 + paths))
 
@@ -194,21 +180,14 @@ def _advice(graph: AnyGraph, recipe: Recipe, folder: Path | None) -> str:
     if not isinstance(graph, Graph):
         few = "name fewer hetero.metapaths, lower encoder.width, or set train.batch_size"
         return f"{few}={BATCH}"
+    now, smaller = recipe.train.batch_size or graph.num_nodes, min(BATCH, graph.num_nodes // 2)
+    order = {"order": "auto"} if recipe.train.order == "transform" else {}
+    steps: list[dict[str, Any]] = [{"batch_size": smaller} | order] if 1 < smaller < now else []
+    steps += [{"keep": "disk"}, {"columns": 32}] if folder is not None and smaller > 1 else []
     changes: dict[str, Any] = {}
-    for change in _possible_changes(graph, recipe, folder):
-        changes |= change
+    for step in steps if recipe.encoder.layers == 1 else ():  # row batches are of one layer
+        changes |= step
         changed = replace(recipe, train=replace(recipe.train, **changes))
         if fits(graph, changed, is_on_disk=changed.train.keep == "disk"):
             return "set " + " ".join(f"train.{k}={v}" for k, v in changes.items())
     return "set a smaller encoder.width, or take a machine with more memory (docs/large-graphs.md)"
-
-
-def _possible_changes(graph: Graph, recipe: Recipe, folder: Path | None) -> list[dict[str, Any]]:
-    if recipe.encoder.layers > 1:  # row batches are of one layer
-        return []
-    now, smaller = recipe.train.batch_size or graph.num_nodes, min(BATCH, graph.num_nodes // 2)
-    order: dict[str, Any] = {"order": "auto"} if recipe.train.order == "transform" else {}
-    changes = [{"batch_size": smaller} | order] if 1 < smaller < now else []
-    if folder is not None and smaller > 1:
-        changes += [{"keep": "disk"}, {"columns": 32}]
-    return changes

@@ -62,21 +62,19 @@ def _check_sizes(
 
 
 def _read(path: Path) -> tuple[Tensors, Metadata]:
+    """Return the tensors of a model whose format this version reads."""
     try:
         tensors, metadata = read_tensors(path, needs_digest=False)
-        _check_format(path, metadata.get("format", ""), has_digest=DIGEST in metadata)
     except DGBError as error:
         raise DGBError(f"{error}; train again") from None
-    return tensors, metadata
-
-
-def _check_format(path: Path, written: str, *, has_digest: bool) -> None:
+    written = metadata.get("format", "")
     if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
-        raise DGBError(f"{path} is not a model of dgb: it does not say its format")
-    if int(written) > FORMAT:
-        raise DGBError(
-            f"{path} was written by a newer dgb (format {written}, this one reads up to "
-            f"{FORMAT}); upgrade dgb"
-        )
-    if int(written) >= DIGESTED and not has_digest:
-        raise DGBError(f"{path} is damaged: its digest is missing")
+        problem = "is not a model of dgb: it does not say its format"
+    elif int(written) > FORMAT:
+        newer = f"(format {written}, this one reads up to {FORMAT}); upgrade dgb"
+        problem = f"was written by a newer dgb {newer}"
+    elif int(written) >= DIGESTED and DIGEST not in metadata:
+        problem = "is damaged: its digest is missing"
+    else:
+        return tensors, metadata
+    raise DGBError(f"{path} {problem}; train again")

@@ -13,8 +13,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.scores import class_names, confusion, splits_by_name, why_not_scored
 from dgb.files.atomic import write_json
 from dgb.model.bootstrap import Bootstrap
-from dgb.ray.cluster import Cluster
-from dgb.ray.on_ray import connect_engine, refuse_other_engine, remove_checkpoints
+from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
 from dgb.run.machine import choose_device, generators, has_bf16, peak_mb, set_threads
@@ -29,8 +28,6 @@ from dgb.train.checkpoint import remove_states
 from dgb.train.loop import fit
 from dgb.train.monitor import measured_rank, read_metrics
 from dgb.views.inputs import Inputs
-
-__all__ = ["Trained", "remove_leftovers", "train", "train_run"]
 
 
 def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Trained:
@@ -79,7 +76,6 @@ def train_run(
 def remove_leftovers(folder: Path) -> None:
     """Remove what only an unfinished run needs."""
     remove_states(folder)
-    remove_checkpoints(folder)
     shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     (folder / files.BEGUN).unlink(missing_ok=True)
     for part in folder.glob("*.part"):  # which a kill has left
@@ -145,19 +141,12 @@ def _train_on_cluster(
         model, for_masks = _draw_model(setup, cpu)
         engine.fit(model, setup.inputs, for_masks)
         trained = Trained(model.encoder, setup, time.perf_counter() - start)
-        engine.write_embeddings(
-            model.encoder, setup.node_ids, _empty_folder(path), write_embeddings
-        )
+        if path.is_dir():  # parts of a run that was stopped, which may have had others
+            remove_parts(path)
+        path.unlink(missing_ok=True)
+        path.mkdir()
+        engine.write_embeddings(model.encoder, setup.node_ids, path, write_embeddings)
     _, z = read_embeddings(path)
     if recipe.embed.npy:
         write_npy(path.with_suffix(".npy"), z)
     return trained, z
-
-
-def _empty_folder(folder: Path) -> Path:
-    """Make a folder without the parts of a run that was stopped, which may have had others."""
-    if folder.is_dir():
-        remove_parts(folder)
-    folder.unlink(missing_ok=True)
-    folder.mkdir()
-    return folder

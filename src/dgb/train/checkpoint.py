@@ -1,6 +1,7 @@
 """Checkpoints without pickle: weights, optimiser, generator and epoch, in the newest two files."""
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.terminal import log
 
 FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
+CHECKPOINTS = "ray"  # folder of Ray Train's own
 
 
 @dataclass
@@ -67,13 +69,13 @@ def remove_states(folder: Path) -> None:
     """Remove the checkpoints of a run, which only an unfinished one needs."""
     for name in (FILE, PREVIOUS):
         (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 
 def refuse_overflow(state: State) -> None:
     """Refuse weights that are not finite, which a last finite loss may leave behind."""
-    if all(bool(torch.isfinite(p).all()) for p in state.model.parameters()):
-        return
-    raise DGBError(describe_divergence(state, "the weights are not finite after"))
+    if not all(bool(torch.isfinite(p).all()) for p in state.model.parameters()):
+        raise DGBError(describe_divergence(state, "the weights are not finite after"))
 
 
 def describe_divergence(state: State, what: str) -> str:
@@ -85,13 +87,17 @@ def describe_divergence(state: State, what: str) -> str:
 
 
 def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> None:
+    weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    slots: dict[int, dict[str, Tensor]] = {}
     try:
-        state.model.load_state_dict(_strip(tensors, "model."))
-        _load_adam(state.optimizer, _strip(tensors, "adam."))
+        for _, index, slot in (name.split(".", 2) for name in tensors if name.startswith("adam.")):
+            slots.setdefault(int(index), {})[slot] = tensors[f"adam.{index}.{slot}"]
+        state.model.load_state_dict(weights)
+        state.optimizer.load_state_dict({**state.optimizer.state_dict(), "state": slots})
         state.generator.set_state(tensors["generator"])
         numbers = json.loads(metadata["numbers"])
-        state.epoch = state.saved_epoch = _count(numbers["epoch"])
-        state.best_epoch = _count(numbers["best_epoch"])
+        state.epoch = state.saved_epoch = _check_epoch(numbers["epoch"])
+        state.best_epoch = _check_epoch(numbers["best_epoch"])
         state.best = None if numbers["best"] is None else float(numbers["best"])
     except (KeyError, OverflowError, RecursionError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(
@@ -99,19 +105,7 @@ def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> 
         ) from error
 
 
-def _count(number: object) -> int:
+def _check_epoch(number: object) -> int:
     if not isinstance(number, int) or number < 0:
         raise ValueError(f"{number!r} is not a number of epochs")
     return number
-
-
-def _strip(tensors: Tensors, prefix: str) -> Tensors:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-
-
-def _load_adam(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
-    slots: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        index, slot = name.split(".", 1)
-        slots.setdefault(int(index), {})[slot] = value
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": slots})

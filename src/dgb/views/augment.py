@@ -11,8 +11,6 @@ from torch import Tensor
 from dgb.views.sparse import SparseMatrix
 
 Features = Tensor | SparseMatrix  # [num_nodes, num_features]
-
-
 VALUES, NODES, EDGES = "values", "nodes", "edges"
 
 

@@ -24,17 +24,19 @@ from torch import Tensor
 
 from dgb.arrays import Array, canonical_rows, nonzero_parts, row_sums
 from dgb.views.pattern import lacks_csr
+from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix, Tick, idle
 
 LEAST = 32  # columns: with fewer a hop spends its time on the edges' places, not on the numbers
-
-
-Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next
+Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 
 
-class Transition(Protocol):
-    """A symmetric matrix with its spectrum in [-1, 1], or what multiplies as one."""
+class Transition(Operator, Protocol):
+    """A symmetric matrix with its spectrum in [-1, 1], or what multiplies as one.
+
+    Its products lie in memory of their own.
+    """
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,13 +49,6 @@ class Transition(Protocol):
     @property
     def device(self) -> torch.device:
         """Where it lies."""
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications that one column takes."""
-
-    def multiply(self, dense: Tensor) -> Tensor:
-        """Return T times a block of columns, in memory of its own."""
 
     def to(self, device: torch.device) -> "Transition":
         """Return T on another device."""
@@ -114,6 +109,9 @@ class Diffusion:
             return following, out.add_(following, alpha=coefficient)
 
         return chebyshev_sum(self.coefficients, dense, torch.mul, step)
+
+
+GraphOperator = SparseMatrix | Diffusion  # whose products tell when a hop is done
 
 
 def even_parts(count: int, width: int) -> list[slice]:

@@ -10,12 +10,12 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from dgb.arrays import Array
+from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
 from dgb.recipe import Data, DiffusionRecipe, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features
+from dgb.views.diffusion import GraphOperator
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
-from dgb.views.product import Operator
 from dgb.views.rows import Store
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
@@ -26,7 +26,7 @@ class Inputs:
     """Features and the operators that a recipe's views and embedding need."""
 
     x: Features  # [num_nodes, num_features]
-    operators: dict[str, Operator]
+    operators: dict[str, GraphOperator]
     device: torch.device  # where the networks are
     row_scale: Tensor | None = None  # [num_nodes], what rows of x are multiplied by when used
     store: Store | None = None  # of P X̃, where a step takes some rows of it
@@ -35,7 +35,7 @@ class Inputs:
 
     def draw_operator(
         self, spec: ViewSpec, generator: torch.Generator
-    ) -> tuple[Operator, Tensor | None]:
+    ) -> tuple[GraphOperator, Tensor | None]:
         """Return the operator of a view, and the edges that it lacks, [2, num_hidden].
 
         Where edges are hidden, the operator is that of the graph without them: their ends have
@@ -49,11 +49,6 @@ class Inputs:
             hidden.append(pairs)
         made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device)
         return made[spec.operator], torch.cat(hidden, dim=1).to(self.device)
-
-    @property
-    def is_on_disk(self) -> bool:
-        """Whether row batches are kept in files."""
-        return self.store is not None and self.store.folder is not None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -117,6 +112,19 @@ def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
 def normalise_features(x: Any, recipe: Data) -> Any:
     """Return features as the recipe wants them, dense or sparse as they came."""
     return row_normalise(x) if recipe.normalise == "row" else x
+
+
+def raw_features(graph: Graph, inputs: Inputs, recipe: Recipe) -> Any:
+    """Return X as it is trained on; it lies in a file where the views do."""
+    x, store = graph.x, inputs.store
+    if store is None or store.folder is None or sparse.issparse(x):
+        return normalise_features(x, recipe.data)
+    if inputs.row_scale is None:
+        return x
+    factors, out = inputs.row_scale.numpy(), store.make_array("raw", inputs.shape)
+    for rows in row_parts(*x.shape):
+        np.multiply(x[rows], factors[rows, None], out=out[rows])
+    return out
 
 
 def to_features(x: Any) -> Features:

@@ -1,5 +1,6 @@
 """The two operators of a run, made once: `adj` (Eq. 1) and `diff` (Eq. 4–6)."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,21 @@ from dgb.arrays import Array, row_parts
 from dgb.errors import DGBError
 from dgb.recipe import DiffusionRecipe
 from dgb.terminal import progress_bar
-from dgb.views.diffusion import Diffusion, Transition, transition
-from dgb.views.product import Operator
+from dgb.views.diffusion import Diffusion, GraphOperator, Transition, transition
 from dgb.views.sparse import SparseMatrix, sparse_matrix
-from dgb.views.sparsify import sparsify
 
 _SMALLEST = float(np.finfo(np.float32).tiny)  # a row below it is one of zeros
 _FLOATS = {torch.float32: np.float32, torch.float64: np.float64}
+TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
+BLOCK = 512  # rows of S that exist at once: memory is BLOCK × num_nodes
+Bar = Callable[[Iterable[int]], Iterable[int]]
 
 
 def make_operators(
     adjacency: Any, recipe: DiffusionRecipe, needed: set[str], device: torch.device
-) -> dict[str, Operator]:
+) -> dict[str, GraphOperator]:
     """Return those of the operators `adj` and `diff` that are needed."""
-    operators: dict[str, Operator] = {}
+    operators: dict[str, GraphOperator] = {}
     if "adj" in needed:
         operators["adj"] = make_adj(adjacency).to(device)
     if "diff" in needed:
@@ -40,16 +42,14 @@ def make_adj(adjacency: Any, dtype: torch.dtype = torch.float32) -> SparseMatrix
 
 def make_diff(
     adjacency: Any, recipe: DiffusionRecipe, dtype: torch.dtype = torch.float32
-) -> Diffusion | SparseMatrix:
+) -> GraphOperator:
     """Return S of Eq. 4: matrix-free, or explicit where top_k or threshold ask for it."""
     t_sym, root = transition(adjacency, self_loops=recipe.self_loops, dtype=_FLOATS[dtype])
     t = sparse_matrix(t_sym, is_symmetric=True)
     return diffuse_over(t, torch.from_numpy(root)[:, None].to(dtype), recipe)
 
 
-def diffuse_over(
-    t_sym: Transition, root: Tensor, recipe: DiffusionRecipe
-) -> Diffusion | SparseMatrix:
+def diffuse_over(t_sym: Transition, root: Tensor, recipe: DiffusionRecipe) -> GraphOperator:
     """Return S of Eq. 4 over T_sym = D^-½ A D^-½, given with D^½, [num_nodes, 1]."""
     coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
     # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.
@@ -66,15 +66,51 @@ def diffuse_over(
     return sparse_matrix(s)
 
 
+def sparsify(
+    diffusion: Diffusion, *, top_k: int = 0, threshold: float = 0.0, progress: Bar = iter
+) -> Any:
+    """Return S as a scipy CSR matrix that keeps the `top_k` largest entries of a row ≥ `threshold`.
+
+    Rows are made in blocks, so no n × n matrix exists; the time grows with nodes × edges.
+    Paper silent: what is kept stays as it is, rows are not rescaled to their former sum.
+    """
+    num_nodes = diffusion.transition.shape[0]
+    parts = [
+        _rows(diffusion, torch.arange(start, min(start + BLOCK, num_nodes)), top_k, threshold)
+        for start in progress(range(0, num_nodes, BLOCK))
+    ]
+    row, col, value = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return sparse.csr_array((value, (row, col)), shape=(num_nodes, num_nodes))
+
+
+def _rows(
+    diffusion: Diffusion, rows: Tensor, top_k: int, threshold: float
+) -> tuple[Array, Array, Array]:
+    t, num_nodes = diffusion.transition, diffusion.transition.shape[0]
+    unit = torch.zeros(num_nodes, len(rows), dtype=t.dtype, device=t.device)
+    unit[rows, torch.arange(len(rows))] = 1
+    block = diffusion.multiply_transposed(unit).T.cpu()  # row i of S is column i of Sᵀ
+    k = min(top_k, num_nodes) if top_k > 0 else num_nodes
+    value, col = block.topk(k, dim=1, sorted=False)
+    # What is not above zero is rounding: every θ_k and every entry of T is at least zero.
+    keep = value > 0 if threshold == 0 else value >= threshold
+    row = rows[:, None].expand_as(col)
+    return row[keep].numpy(), col[keep].numpy(), value[keep].numpy()
+
+
 def theta(recipe: DiffusionRecipe) -> Array:
-    """Return the coefficients θ_k that a recipe asks for."""
+    """Return the coefficients θ_k that a recipe asks for; θ_k in [0, 1] must add up to 1, Eq. 4."""
     if recipe.kernel == "ppr":
         return ppr_coefficients(recipe.alpha)
     if recipe.kernel == "heat":
         return heat_coefficients(recipe.heat_time)
-    coefficients = np.asarray(recipe.theta)
-    check_theta(coefficients)
-    return coefficients
+    given = np.asarray(recipe.theta)
+    if len(given) == 0 or (given < 0).any() or abs(given.sum() - 1) > 1e-6:
+        raise DGBError(
+            "diffusion.theta must list numbers from 0 to 1 that add up to 1 (Eq. 4), "
+            f"not {len(given)} numbers with the sum {given.sum():g}"
+        )
+    return given
 
 
 def row_factors(x: Any) -> Array:
@@ -94,9 +130,6 @@ def row_normalise(x: Any) -> Any:
     return x * factor[:, None]
 
 
-TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
-
-
 def ppr_coefficients(alpha: float) -> Array:
     """Return θ_k = α(1 − α)^k of personalised PageRank, Eq. 6."""
     terms = 1 if alpha >= 1 else int(np.ceil(np.log(TAIL) / np.log1p(-alpha))) + 1
@@ -113,29 +146,17 @@ def heat_coefficients(heat_time: float) -> Array:
 
 def chebyshev_coefficients(theta: Array, error: float) -> Array:
     """Return the Chebyshev coefficients of Σ_k θ_k λ^k on [-1, 1], cut at the maximum `error`."""
-    coefficients = _chebyshev_series(np.asarray(theta, dtype=np.float64), error)
-    dropped = np.cumsum(np.abs(coefficients[::-1]))[::-1]  # sum of |c_j| over j ≥ k
-    keep = int(np.searchsorted(-dropped, -error, side="left"))  # first k whose tail fits the error
-    return coefficients[: max(keep, 1)]
-
-
-def _chebyshev_series(theta: Array, error: float) -> Array:
     # Interpolation at m points folds the coefficients above m onto those below: double m until
     # the upper half is negligible, or m exceeds the degree and interpolation is exact.
-    m = 64
+    m = 32
     while True:
-        values = np.polynomial.polynomial.polyval(np.cos(np.pi * (np.arange(m) + 0.5) / m), theta)
+        m *= 2
+        points = np.cos(np.pi * (np.arange(m) + 0.5) / m)
+        values = np.polynomial.polynomial.polyval(points, np.asarray(theta, np.float64))
         coefficients = np.asarray(fft.dct(values, type=2)) / m
         coefficients[0] /= 2
         if m > len(theta) or np.abs(coefficients[m // 2 :]).sum() < 1e-3 * error:
-            return coefficients
-        m *= 2
-
-
-def check_theta(theta: Array) -> None:
-    """Refuse coefficients that break the conditions of Eq. 4: θ_k in [0, 1], adding up to 1."""
-    if len(theta) == 0 or (theta < 0).any() or abs(theta.sum() - 1) > 1e-6:
-        raise DGBError(
-            "diffusion.theta must list numbers from 0 to 1 that add up to 1 (Eq. 4), "
-            f"not {len(theta)} numbers with the sum {theta.sum():g}"
-        )
+            break
+    dropped = np.cumsum(np.abs(coefficients[::-1]))[::-1]  # sum of |c_j| over j ≥ k
+    keep = int(np.searchsorted(-dropped, -error, side="left"))  # first k whose tail fits the error
+    return coefficients[: max(keep, 1)]

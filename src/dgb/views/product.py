@@ -5,21 +5,17 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from dgb.views.sparse import SparseMatrix, Tick, idle
+from dgb.views.sparse import SparseMatrix
 
 
 class Operator(Protocol):
     """Anything linear over nodes: the normalised adjacency, a diffusion, sparse features."""
 
     @property
-    def hops(self) -> int:
-        """Passes over the edges that one product takes."""
-
-    @property
     def multiplications(self) -> int:
         """Multiplications that one column takes."""
 
-    def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
+    def multiply(self, dense: Tensor) -> Tensor:
         """Return the product with a block of columns."""
 
     def multiply_transposed(self, dense: Tensor) -> Tensor:

@@ -18,12 +18,13 @@ from torch import Tensor
 from dgb.files.atomic import new_mapped
 from dgb.terminal import progress_bar
 from dgb.views.augment import Features, augment, scale_rows
-from dgb.views.diffusion import LEAST
-from dgb.views.product import Operator
+from dgb.views.diffusion import LEAST, GraphOperator
 from dgb.views.sparse import SparseMatrix
 from dgb.views.view import Rows
 
 BLOCK = 2**26  # numbers of a block where nothing is said: 256 MB
+AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
+Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,9 @@ class ColumnBlocks:
             block[start : start + len(rows)] = rows[:, first : first + block.shape[1]]
 
     def numbered(self) -> Iterator[tuple[int, Tensor]]:
-        """Yield the blocks, each with the number of its first column."""
-        first = 0
-        for block in self.blocks:
-            yield first, block
-            first += block.shape[1]
+        """Return the blocks, each with the number of its first column."""
+        firsts = accumulate((block.shape[1] for block in self.blocks), initial=0)
+        return zip(firsts, self.blocks, strict=False)
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,6 @@ class Store:
             return np.empty(shape, np.float32)
         self.folder.mkdir(parents=True, exist_ok=True)
         return new_mapped(self.folder / f"{name}.npy", np.float32, shape)
-
-
-Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
-AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,17 +149,15 @@ def fill(
     for turn, drop in enumerate(drops or [None]):
         for start in range(0, x.shape[0], step):
             stop = min(start + step, x.shape[0])
-            rows = blocks.rows(start, stop) if turn else _scale(x, scale, start, stop)
+            rows = blocks.rows(start, stop) if turn else x[start:stop]
+            if scale is not None and not turn:
+                rows = rows * scale[start:stop, None]
             drawn = augment(rows, [drop] if drop else [], generator)
             assert isinstance(drawn, Tensor)
             blocks.write(start, drawn)
 
 
-def _scale(x: Tensor, scale: Tensor | None, start: int, stop: int) -> Tensor:
-    return x[start:stop] if scale is None else x[start:stop] * scale[start:stop, None]
-
-
-def propagate(blocks: ColumnBlocks, operator: Operator, order: Tensor | None = None) -> None:
+def propagate(blocks: ColumnBlocks, operator: GraphOperator, order: Tensor | None = None) -> None:
     """Replace X̃ by P X̃, block by block; row i of the result is row `order[i]`."""
     total = operator.hops * len(blocks.blocks)
     with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:

@@ -102,7 +102,7 @@ def describe_path(inputs: Inputs, recipe: Recipe) -> str:
     num_nodes, num_features = inputs.shape
     sizes = batch_sizes(num_nodes, recipe.train.batch_size)
     columns = min(num_features, inputs.store.width(num_nodes))
-    place = "on disk" if inputs.is_on_disk else "in memory"
+    place = "on disk" if inputs.store.folder else "in memory"
     return (
         f"{len(sizes)} row batches of {max(sizes)} nodes an epoch: P X̃ kept {place}, "
         f"{columns} columns at a time"

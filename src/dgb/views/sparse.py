@@ -27,6 +27,7 @@ class SparseMatrix:
     transposed: Pattern
     order: Tensor | None  # None: the matrix is symmetric
     values: Tensor
+    hops = 1  # passes over the non-zeros that one product takes
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,11 +53,6 @@ class SparseMatrix:
     def csr_transposed(self) -> Tensor:
         """The transpose as torch's CSR tensor."""
         return self.csr if self.order is None else self.transposed.csr(self.values[self.order])
-
-    @property
-    def hops(self) -> int:
-        """Passes over the non-zeros that one product takes."""
-        return 1
 
     @property
     def multiplications(self) -> int:

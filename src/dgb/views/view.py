@@ -87,6 +87,12 @@ class View:
         x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
         return replace(self, propagated=self.operator.multiply(x))
 
+    def in_order(self, order: str, width: int) -> "View":
+        """Return the view for the order `transform`, `propagate`, or `auto`: what costs less."""
+        if order == "auto":
+            order = "propagate" if propagates_first(self.x, self.operator, width) else "transform"
+        return self.propagate() if order == "propagate" else self
+
     def rows(self, index: Tensor | None) -> "View | Rows":
         """Return a batch of rows of P X̃; None is the whole view."""
         if index is None:

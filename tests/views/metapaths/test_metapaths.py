@@ -13,7 +13,7 @@ from dgb.errors import DGBError
 from dgb.recipe import DiffusionRecipe
 from dgb.views.metapaths.chain import Chain, make_chains
 from dgb.views.metapaths.density import ENTRY, materialise, measure_density, refuse_too_dense
-from dgb.views.metapaths.operators import make_path_operators
+from dgb.views.metapaths.inputs import make_path_operators
 from dgb.views.metapaths.paths import choose_metapaths, find_metapaths, parse_metapath
 from dgb.views.operators import make_adj, make_diff
 from tests.hetero import make_library
@@ -75,7 +75,7 @@ def test_adj_and_diff_are_those_of_the_multiplied_out_graph(
 ) -> None:
     recipe = DiffusionRecipe(kernel=kernel, error=1e-5)
     path = parse_metapath(library, name)
-    operators = make_path_operators(chain_of(library, name, weights), recipe, {"adj", "diff"})
+    operators = make_path_operators((chain_of(library, name, weights),), recipe, {"adj", "diff"})
     graph = materialise(library, path, weights)
     eye = torch.eye(graph.shape[0])
     for operator, expected in (

@@ -41,8 +41,7 @@ def weight_relation(matrix: Any, factor: Factor) -> Any:
     left = _inverse_roots(matrix, 1) if factor.by_source else None
     right = _inverse_roots(matrix, 0) if factor.by_target else None
     matrix = matrix if left is None else left @ matrix
-    matrix = matrix if right is None else matrix @ right
-    return sparse.csr_array(matrix, dtype=np.float32)
+    return sparse.csr_array(matrix if right is None else matrix @ right, dtype=np.float32)
 
 
 def _inverse_roots(matrix: Any, axis: int) -> Any:
@@ -54,17 +53,29 @@ def _inverse_roots(matrix: Any, axis: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """One factor of a chain: a relation in the direction of its step, and where it leads."""
+    """A relation in one direction, which carries rows of one type to another."""
 
     matrix: SparseMatrix
     is_transposed: bool
-    end: str  # the type of its columns
+    source: str  # the type of its columns
+    target: str  # the type of its rows
 
-    def multiply(self, dense: Tensor, *, backward: bool = False) -> Tensor:
-        """Return the factor, or its transpose, times a block of columns."""
-        if self.is_transposed != backward:
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column takes."""
+        return self.matrix.multiplications
+
+    def multiply(self, dense: Tensor) -> Tensor:
+        """Return what reaches the nodes of the target type."""
+        if self.is_transposed:
             return self.matrix.multiply_transposed(dense)
         return self.matrix.multiply(dense)
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return the way back."""
+        if self.is_transposed:
+            return self.matrix.multiply(dense)
+        return self.matrix.multiply_transposed(dense)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +91,9 @@ class Chain:
     kept: Mapping[str, Tensor] = field(default_factory=dict)
 
     @property
-    def hops(self) -> int:
-        """Passes over relations that one product takes."""
-        return len(self.links) * (1 if self.is_symmetric else 2)
-
-    @property
     def multiplications(self) -> int:
         """Multiplications that one column takes."""
-        once = sum(link.matrix.multiplications for link in self.links)
+        once = sum(link.multiplications for link in self.links)
         return once * (1 if self.is_symmetric else 2)
 
     def multiply(self, dense: Tensor) -> Tensor:
@@ -99,24 +105,19 @@ class Chain:
 
     def _walk(self, dense: Tensor, *, backward: bool) -> Tensor:
         links = self.links if backward else self.links[::-1]
-        through = [link.end for link in self.links[:-1]]
-        for place, link in enumerate(links):
-            dense = link.multiply(dense, backward=backward)
-            end = through[place if backward else -1 - place] if place < len(through) else ""
-            dense = dense * self.kept[end] if end in self.kept else dense
+        for place, link in enumerate(links, 1):
+            dense = link.multiply_transposed(dense) if backward else link.multiply(dense)
+            reached = link.source if backward else link.target
+            if place < len(links) and reached in self.kept:  # it lies on the way
+                dense = dense * self.kept[reached]
         return dense
 
     @cached_property
     def degree(self) -> Tensor:
         """Sums of the rows of A, [target nodes, 1]."""
-        first = self.links[0].matrix
-        return self.multiply(torch.ones(self.size, 1, device=first.device))
-
-    @property
-    def size(self) -> int:
-        """Number of target nodes."""
         first = self.links[0]
-        return first.matrix.shape[1 if first.is_transposed else 0]
+        size = first.matrix.shape[1 if first.is_transposed else 0]
+        return self.multiply(torch.ones(size, 1, device=first.matrix.device))
 
     def keeping(self, kept: Mapping[str, Tensor]) -> "Chain":
         """Return the chain of a graph without the nodes that are not kept."""
@@ -129,53 +130,22 @@ def make_chains(
     """Return the chain of every meta-path by its name; relations are shared among them."""
     made: dict[Factor, SparseMatrix] = {}
 
-    def link(path: MetaPath, place: int) -> Link:
-        factor = factor_of(path, place, weights)
+    def make_link(path: MetaPath, place: int) -> Link:
+        factor, step = factor_of(path, place, weights), path.steps[place]
         if factor not in made:
-            made[factor] = _matrix(graph, factor).to(device)
-        step = path.steps[place]
-        return Link(made[factor], step.direction < 0, step.end)
+            made[factor] = make_factor(graph, factor).to(device)
+        return Link(made[factor], step.direction < 0, source=step.end, target=step.start)
 
     return {
-        path.name: Chain(tuple(link(path, i) for i in range(len(path.steps))), path.is_symmetric)
+        path.name: Chain(
+            tuple(make_link(path, place) for place in range(len(path.steps))), path.is_symmetric
+        )
         for path in paths
     }
 
 
-def _matrix(graph: HeteroGraph, factor: Factor) -> SparseMatrix:
+def make_factor(graph: HeteroGraph, factor: Factor) -> SparseMatrix:
+    """Return the matrix of a factor as views multiply with it."""
     relation = graph.relations[factor.relation]
     is_symmetric = relation.source == relation.target and factor.by_source == factor.by_target
     return sparse_matrix(weight_relation(relation.matrix, factor), is_symmetric=is_symmetric)
-
-
-@dataclass(frozen=True, eq=False)
-class Union:
-    """Σ_M A_M of several chains, applied one after the other."""
-
-    chains: tuple[Chain, ...]
-
-    @property
-    def hops(self) -> int:
-        """Passes over relations that one product takes."""
-        return sum(chain.hops for chain in self.chains)
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications that one column takes."""
-        return sum(chain.multiplications for chain in self.chains)
-
-    @cached_property
-    def degree(self) -> Tensor:
-        """Sums of the rows, [target nodes, 1]."""
-        return sum((chain.degree for chain in self.chains[1:]), self.chains[0].degree)
-
-    def multiply(self, dense: Tensor) -> Tensor:
-        """Return the product with a block of columns."""
-        out = self.chains[0].multiply(dense)
-        for chain in self.chains[1:]:
-            out = out.add_(chain.multiply(dense))
-        return out
-
-    def keeping(self, kept: Mapping[str, Tensor]) -> "Union":
-        """Return the union in a graph without the nodes that are not kept."""
-        return Union(tuple(chain.keeping(kept) for chain in self.chains))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import matmul
 from typing import Any
 
 import numpy as np
@@ -44,21 +46,19 @@ def measure_densities(graph: HeteroGraph, paths: Iterable[MetaPath]) -> dict[str
     return {path.name: measure_density(graph, path, factors) for path in paths}
 
 
-def measure_density(
-    graph: HeteroGraph, path: MetaPath, factors: Factors | None = None, seed: int = 0
-) -> Density:
+def measure_density(graph: HeteroGraph, path: MetaPath, factors: Factors | None = None) -> Density:
     """Count what the nodes reach over a meta-path, or of many nodes a sample.
 
     `factors` keeps relations in the form that is needed, for other meta-paths.
     """
-    factors = {} if factors is None else factors
     num_nodes = graph.nodes[graph.target].num_nodes
-    rows = np.arange(num_nodes)
+    rows, error = np.arange(num_nodes), 0.0
     if num_nodes > SAMPLE:
-        rows = np.sort(np.random.default_rng(seed).choice(num_nodes, SAMPLE, replace=False))
-    counts = np.concatenate([np.diff(block.indptr) for block in _reach(graph, path, rows, factors)])
-    is_sample = len(rows) < num_nodes
-    error = float(counts.std(ddof=1)) / len(rows) ** 0.5 if is_sample else 0.0
+        rows = np.sort(np.random.default_rng(0).choice(num_nodes, SAMPLE, replace=False))
+    blocks = _reach(graph, path, rows, {} if factors is None else factors)
+    counts = np.concatenate([np.diff(block.indptr) for block in blocks])
+    if num_nodes > SAMPLE:
+        error = float(counts.std(ddof=1)) / SAMPLE**0.5
     return Density(float(counts.mean()), error, num_nodes)
 
 
@@ -81,25 +81,14 @@ def refuse_too_dense(graph: HeteroGraph, paths: Iterable[MetaPath], limit_gb: fl
 
 def materialise(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
     """Multiply a meta-path out into a CSR matrix."""
-    matrix = _product(graph, path, weights)
+    factors = []
+    for place, step in enumerate(path.steps):
+        relation = graph.relations[step.relation].matrix
+        factors.append(_orient(weight_relation(relation, factor_of(path, place, weights)), step))
+    starts = progress_bar(range(0, factors[0].shape[0], 4096), path.name, unit="block")
+    blocks = [reduce(matmul, factors[1:], factors[0][start : start + 4096]) for start in starts]
+    matrix = sparse.vstack(blocks, format="csr")
     return matrix if path.is_symmetric else sparse.csr_array((matrix + matrix.T) / 2)
-
-
-def _product(graph: HeteroGraph, path: MetaPath, weights: str) -> Any:
-    factors = [
-        _orient(
-            weight_relation(graph.relations[step.relation].matrix, factor_of(path, i, weights)),
-            step,
-        )
-        for i, step in enumerate(path.steps)
-    ]
-    blocks = []
-    for start in progress_bar(range(0, factors[0].shape[0], 4096), path.name, unit="block"):
-        block = factors[0][start : start + 4096]
-        for factor in factors[1:]:
-            block = block @ factor
-        blocks.append(block)
-    return sparse.vstack(blocks, format="csr")
 
 
 def _reach(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) -> Iterator[Any]:
@@ -110,13 +99,12 @@ def _reach(graph: HeteroGraph, path: MetaPath, rows: Array, factors: Factors) ->
             relation = graph.relations[step.relation].matrix
             factors[step] = _orient(relation.astype(bool), step)
     for start in range(0, len(rows), BLOCK):
-        found = None
-        for way in ways:
-            block = factors[way[0]][rows[start : start + BLOCK]]
-            for step in way[1:]:
-                block = block @ factors[step]
-            found = block if found is None else found.maximum(block)
-        yield found
+        here = rows[start : start + BLOCK]
+        found = [
+            reduce(matmul, (factors[step] for step in way[1:]), factors[way[0]][here])
+            for way in ways
+        ]
+        yield found[0].maximum(found[-1])
 
 
 def _orient(matrix: Any, step: Step) -> Any:

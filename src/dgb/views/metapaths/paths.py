@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.settings import unknown_name
+from dgb.settings import check_names
 
 
 @dataclass(frozen=True)
@@ -49,37 +49,32 @@ def find_metapaths(graph: HeteroGraph, max_length: int, most: int) -> tuple[Meta
     The search ends with one more than `most`: there may be millions.
     """
     found: dict[tuple[Step, ...], MetaPath] = {}
-    for length in range(1, max_length + 1):
-        for steps in _walks(graph, graph.target, length):
-            path = MetaPath(path_name(graph, steps), steps)
-            if path.mirrored not in found:
-                found[steps] = path
-            if len(found) > most:
-                return tuple(found.values())
+    lengths = range(1, max_length + 1)
+    for steps in chain.from_iterable(_walks(graph, graph.target, length) for length in lengths):
+        path = MetaPath(path_name(graph, steps), steps)
+        if path.mirrored not in found:
+            found[steps] = path
+        if len(found) > most:
+            break
     return tuple(found.values())
 
 
 def _walks(graph: HeteroGraph, start: str, length: int) -> Iterator[tuple[Step, ...]]:
-    if length == 0:
-        if start == graph.target:
-            yield ()
-        return
-    for step in steps_from(graph, start):
-        if not graph.relations[step.relation].num_edges:
-            continue
-        for rest in _walks(graph, step.end, length - 1):
-            yield (step, *rest)
+    if length == 0 and start == graph.target:
+        yield ()
+    for step in steps_from(graph, start) if length else ():
+        if graph.relations[step.relation].num_edges:
+            for rest in _walks(graph, step.end, length - 1):
+                yield (step, *rest)
 
 
 def steps_from(graph: HeteroGraph, start: str) -> Iterator[Step]:
     """Yield every step that leads on from a type."""
     for place, relation in enumerate(graph.relations):
-        ends = (relation.source, relation.target)
-        if ends == (start, start):
-            yield Step(place, 0, start, start)
-        elif start in ends:
-            is_forward = ends[0] == start
-            yield Step(place, 1 if is_forward else -1, start, ends[1 if is_forward else 0])
+        if relation.source == start:
+            yield Step(place, 0 if relation.target == start else 1, start, relation.target)
+        elif relation.target == start:
+            yield Step(place, -1, start, relation.source)
 
 
 def path_name(graph: HeteroGraph, steps: tuple[Step, ...]) -> str:
@@ -170,9 +165,10 @@ def _unreadable(graph: HeteroGraph, text: str) -> DGBError:
                 f"the meta-path {text!r}: {start} and {end} are joined by {', '.join(names)}; "
                 f"write {start}-{names[0]}-{end}"
             )
+    example = find_metapaths(graph, 2, most=1)
     return DGBError(
         f"the meta-path {text!r} must lead from {graph.target} to {graph.target}, such as "
-        f"{_example(graph)}"
+        f"{example[0].name if example else f'{graph.target}-…-{graph.target}'}"
     )
 
 
@@ -183,16 +179,8 @@ def _words(graph: HeteroGraph, name: str) -> list[str]:
     while pieces:
         # Names may have hyphens of their own: the longest that fits is meant.
         starts = ["-".join(pieces[:size]) for size in range(len(pieces), 0, -1)]
-        word = next((start for start in starts if start in known), None)
-        if word is None:
-            raise unknown_name(
-                f"type in the meta-path {name!r}:", pieces[0], list(dict.fromkeys(known))
-            )
+        word = next((start for start in starts if start in known), pieces[0])
+        check_names(f"type in the meta-path {name!r}:", [word], known)
         words.append(word)
         pieces = pieces[word.count("-") + 1 :]
     return words
-
-
-def _example(graph: HeteroGraph) -> str:
-    found = find_metapaths(graph, 2, most=1)
-    return found[0].name if found else f"{graph.target}-…-{graph.target}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dgb.errors import DGBError
 from dgb.recipe import ViewRecipe
-from dgb.settings import listed_pairs, unknown_name
+from dgb.settings import check_names, listed_pairs
 from dgb.views.view import parse_view
 
 KINDS = ("nfd", "nd", "way")
@@ -48,11 +48,15 @@ def _own_rates(recipe: ViewRecipe, types: list[str]) -> dict[tuple[str, str], fl
     rates = {}
     for key, text in listed_pairs(recipe.types):
         name, _, kind = key.rpartition(".")
-        if name not in types:
-            raise unknown_name("node type of a drop rate,", name, types)
-        if kind not in KINDS:
-            raise unknown_name("kind of drop rate", kind, list(KINDS))
-        rates[name, kind] = _rate(key, text)
+        check_names("node type of a drop rate,", [name], types)
+        check_names("kind of drop rate", [kind], KINDS)
+        try:
+            rate = float(text)
+        except ValueError:
+            rate = -1.0
+        if not 0 <= rate <= 0.99:
+            raise DGBError(f"the drop rate {key} must be a number from 0 to 0.99, not {text!r}")
+        rates[name, kind] = rate
     return rates
 
 
@@ -75,13 +79,3 @@ def _refuse_unused(
                 f"{name}.{kind}: views over meta-paths take features of {target} alone; "
                 f"{name}.way={own[name, kind]:g} drops its nodes on the way"
             )
-
-
-def _rate(key: str, text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate <= 0.99:
-        raise DGBError(f"the drop rate {key} must be a number from 0 to 0.99, not {text!r}")
-    return rate

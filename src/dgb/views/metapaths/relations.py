@@ -9,39 +9,9 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.views.augment import Features, drop
 from dgb.views.inputs import normalise_features, to_features
-from dgb.views.metapaths.chain import Factor, Link, weight_relation
+from dgb.views.metapaths.chain import Factor, Link, make_factor
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.sampler import Epoch
-from dgb.views.sparse import SparseMatrix, Tick, idle, sparse_matrix
-
-
-@dataclass(frozen=True, eq=False)
-class Message:
-    """A relation in one direction: D^-½ R D^-½ carries rows of one type to another."""
-
-    source: str
-    target: str
-    link: Link  # rows: target, columns: source
-
-    @property
-    def hops(self) -> int:
-        """Passes over the edges that one product takes."""
-        return 1
-
-    @property
-    def multiplications(self) -> int:
-        """Multiplications that one column takes."""
-        return self.link.matrix.multiplications
-
-    def multiply(self, dense: torch.Tensor, tick: Tick = idle) -> torch.Tensor:
-        """Return what reaches the target nodes."""
-        out = self.link.multiply(dense)
-        tick()
-        return out
-
-    def multiply_transposed(self, dense: torch.Tensor) -> torch.Tensor:
-        """Return the way back of gradients."""
-        return self.link.multiply(dense, backward=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +19,10 @@ class TypedGraph:
     """Features of every type, as they are or augmented, and the relations that carry them."""
 
     x: dict[str, Features]
-    messages: tuple[Message, ...]
+    links: tuple[Link, ...]  # of each relation D^-½ R D^-½, in both directions
 
 
-def message_ends(source: str, target: str) -> list[tuple[str, str]]:
+def link_ends(source: str, target: str) -> list[tuple[str, str]]:
     """Return source and target type of both directions of a relation, the way back first."""
     back = (target, source)
     return [back] if source == target else [back, (source, target)]
@@ -64,20 +34,14 @@ def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) 
         name: to_features(normalise_features(nodes.x, recipe.data)).to(device)
         for name, nodes in graph.nodes.items()
     }
-    messages: list[Message] = []
+    links: list[Link] = []
     for place, relation in enumerate(graph.relations):
-        within = relation.source == relation.target
-        matrix = weight_relation(relation.matrix, Factor(place, by_source=True, by_target=True))
-        shared = sparse_matrix(matrix, is_symmetric=within).to(device)
-        messages += _both_ways(relation.source, relation.target, shared)
-    return TypedGraph(x, tuple(messages))
-
-
-def _both_ways(source: str, target: str, matrix: SparseMatrix) -> list[Message]:
-    return [
-        Message(start, end, Link(matrix, is_transposed=end != source, end=start))
-        for start, end in message_ends(source, target)
-    ]
+        matrix = make_factor(graph, Factor(place, by_source=True, by_target=True)).to(device)
+        links += [
+            Link(matrix, is_transposed=target != relation.source, source=source, target=target)
+            for source, target in link_ends(relation.source, relation.target)
+        ]
+    return TypedGraph(x, tuple(links))
 
 
 def typed_sampler(
@@ -87,11 +51,13 @@ def typed_sampler(
     specs = [parse_typed_view(view, inputs.x) for view in (recipe.view1, recipe.view2)]
 
     def draw() -> Epoch:
-        views = [
-            {name: drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()}
+        first, second = (
+            TypedGraph(
+                {name: drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()},
+                inputs.links,
+            )
             for spec in specs
-        ]
-        first, second = (TypedGraph(x, inputs.messages) for x in views)
+        )
         return [(first, second)]
 
     return draw

@@ -7,14 +7,13 @@ import torch
 from torch import Tensor
 
 from dgb.recipe import Recipe
-from dgb.views.augment import Features, drop, keep_mask
-from dgb.views.metapaths.inputs import PathInputs
-from dgb.views.metapaths.operators import make_path_operators
+from dgb.views.augment import drop, keep_mask
+from dgb.views.metapaths.inputs import PathInputs, make_path_operators
 from dgb.views.metapaths.rates import TypedView, parse_typed_view
 from dgb.views.product import Operator
 from dgb.views.rows import batch_sizes
 from dgb.views.sampler import Epoch
-from dgb.views.view import Rows, View, propagates_first
+from dgb.views.view import Rows, View
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +52,12 @@ def path_sampler(
     specs = [parse_typed_view(view, inputs.sizes, target) for view in (recipe.view1, recipe.view2)]
     sizes = batch_sizes(inputs.x.shape[0], recipe.train.batch_size)
 
+    product_order = "propagate" if len(sizes) > 1 else recipe.train.order
+
     def draw_view(spec: TypedView) -> PathViews:
         x = drop(inputs.x, spec.nodes[target], generator)
-        operators = draw_operators(inputs, spec, recipe, generator)
-        return PathViews(
-            tuple(_view(x, operator, recipe, is_batched=len(sizes) > 1) for operator in operators)
-        )
+        views = [View(x, made) for made in _draw_operators(inputs, spec, recipe, generator)]
+        return PathViews(tuple(v.in_order(product_order, recipe.encoder.width) for v in views))
 
     def draw() -> Epoch:
         first, second = (draw_view(spec) for spec in specs)
@@ -70,7 +69,7 @@ def path_sampler(
     return draw
 
 
-def draw_operators(
+def _draw_operators(
     inputs: PathInputs, spec: TypedView, recipe: Recipe, generator: torch.Generator
 ) -> list[Operator]:
     """Return the operator of every meta-path, without the nodes on the way that are dropped."""
@@ -81,14 +80,16 @@ def draw_operators(
         for name, rate in spec.way.items()
     }
     return [
-        make_path_operators(chain.keeping(kept), recipe.diffusion, {spec.operator})[spec.operator]
-        for chain in inputs.chains.values()
+        make_path_operators(
+            tuple(chain.keeping(kept) for chain in chains), recipe.diffusion, {spec.operator}
+        )[spec.operator]
+        for chains in inputs.chains.values()
     ]
 
 
-def _view(x: Features, operator: Operator, recipe: Recipe, *, is_batched: bool) -> View:
-    view, order = View(x, operator), recipe.train.order
-    if is_batched or order == "propagate":
-        return view.propagate()
-    is_first = order == "auto" and propagates_first(x, operator, recipe.encoder.width)
-    return view.propagate() if is_first else view
+def clean_views(inputs: PathInputs, recipe: Recipe) -> list[PathViews]:
+    """Return the views that embeddings are made of, without augmentation."""
+    return [
+        PathViews(tuple(View(inputs.x, path[name]) for path in inputs.operators.values()))
+        for name in recipe.embed.operator.split("+")
+    ]

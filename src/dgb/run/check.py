@@ -1,0 +1,51 @@
+"""Refuse settings that do not go together, or not with the kind of graph, with the reason."""
+
+from dgb.errors import DGBError
+from dgb.recipe import ALL_TYPES, Recipe
+from dgb.run.machine import choose_device
+from dgb.views.inputs import needed_operators
+from dgb.views.operators import theta
+from dgb.views.view import ONE_LAYER, parse_view
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse settings that make no sense or do not go together, whatever the graph."""
+    parse_view(recipe.view1)
+    parse_view(recipe.view2)
+    theta(recipe.diffusion)
+    choose_device(recipe.train.device)
+    size = recipe.train.batch_size
+    if size and recipe.encoder.layers > 1:
+        raise DGBError(f"train.batch_size needs {ONE_LAYER}")
+    if not recipe.probe.weight_decays:
+        raise DGBError("probe.weight_decays must list at least one number")
+    if size == 1 and recipe.heads.batch_norm:
+        raise DGBError("train.batch_size must be 0 or at least 2: BatchNorm needs several rows")
+    if size and recipe.train.order == "transform":
+        raise DGBError("train.batch_size needs train.order=auto or propagate, not transform")
+
+
+def check_typed_recipe(recipe: Recipe) -> None:
+    """Refuse what cannot be done with a graph of several node types."""
+    is_over_relations = recipe.hetero.encoder == "relations"
+    if recipe.embed.smooth or recipe.embed.features or recipe.train.keep == "disk":
+        raise DGBError(
+            "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "
+            "unset them"
+        )
+    if recipe.data.target == ALL_TYPES and not is_over_relations:
+        raise DGBError(
+            "meta-paths embed one type; name it with data.target, or take --recipe relations, "
+            "which embeds all types together"
+        )
+    if is_over_relations and needed_operators(recipe) != {"adj"}:
+        raise DGBError(
+            "an encoder over relations goes over adj alone: take --recipe relations, or set "
+            "view1.augment, view2.augment and embed.operator to end in adj"
+        )
+    if is_over_relations and (recipe.hetero.metapaths or recipe.hetero.materialise):
+        raise DGBError(
+            "hetero.metapaths and hetero.materialise go with hetero.encoder=metapaths or union"
+        )
+    if is_over_relations and recipe.train.batch_size:
+        raise DGBError("train.batch_size needs hetero.encoder=metapaths with encoder.layers=1")
