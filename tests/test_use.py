@@ -152,7 +152,7 @@ def test_a_file_that_holds_no_embeddings_is_told(columns: dict[str, Any], tmp_pa
         parquet.write_table(pa.table(columns), path)
     else:
         path.write_bytes(b"PAR1 no more")
-    with pytest.raises(DGBError, match="is no file of embeddings"):
+    with pytest.raises(DGBError, match="is not a file of embeddings"):
         read_embeddings(path)
 
 
@@ -288,5 +288,5 @@ def test_lists_of_other_lengths_are_told_wherever_they_stand(tmp_path: Path) -> 
     table = pa.table({"node_id": list(range(12)), "embedding": lists})
     for size in (1, 3, 12):
         parquet.write_table(table, tmp_path / "z.parquet", row_group_size=size)
-        with pytest.raises(DGBError, match="is no file of embeddings"):
+        with pytest.raises(DGBError, match="is not a file of embeddings"):
             read_embeddings(tmp_path / "z.parquet")

@@ -1,6 +1,7 @@
 """Encoders of graphs with several node types: over meta-paths, or over all relations."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -35,21 +36,20 @@ class PathAttention(nn.Module):
 class PathEncoder(nn.Module):
     """H = Σ_M β_M H_M, where H_M is that of a GCN (Eq. 1) over meta-path M."""
 
-    def __init__(
-        self, num_features: int, num_paths: int, recipe: Recipe, generator: torch.Generator
-    ) -> None:
-        """Draw an encoder for each meta-path, then the attention."""
+    def __init__(self, schema: Schema, recipe: Recipe, generator: torch.Generator) -> None:
+        """Draw an encoder for each meta-path or one for their union, then the attention."""
         super().__init__()
+        is_union, paths = recipe.hetero.encoder == "union", listed_names(recipe.hetero.metapaths)
+        self.num_features, self.width = schema.columns.width or 0, recipe.encoder.width
         self.encoders = nn.ModuleList(
-            GCNEncoder(num_features, recipe.encoder, generator) for _ in range(num_paths)
+            GCNEncoder(self.num_features, recipe.encoder, generator)
+            for _ in range(1 if is_union else len(paths))
         )
-        self.num_features, self.width = num_features, recipe.encoder.width
         self.attention = PathAttention(self.width, recipe.hetero.attention, generator)
 
     def forward(self, view: PathViews) -> Tensor:
         """Return the representations H of the target nodes, [rows, width]."""
-        h, _ = self.encode(view)
-        return h
+        return self.encode(view)[0]
 
     def encode_both(self, view1: PathViews, view2: PathViews) -> tuple[Tensor, Tensor]:
         """Return H of two views."""
@@ -63,9 +63,6 @@ class PathEncoder(nn.Module):
         return h.sum(dim=0), beta
 
 
-Ends = tuple[str, str]  # source and target type of a link
-
-
 class RelationLayer(nn.Module):
     """H'_t = σ(norm(H_t W_t + Σ N_r H_s W_r)), over all relations r that bring type s to type t.
 
@@ -76,14 +73,14 @@ class RelationLayer(nn.Module):
     def __init__(
         self,
         widths: Mapping[str, int],
-        links: Sequence[Ends],
+        sources: Sequence[str],
         recipe: EncoderRecipe,
         generator: torch.Generator,
     ) -> None:
-        """Draw a weight matrix for every type and every direction of a relation."""
+        """Draw a weight matrix for every type and for the source of every link."""
         super().__init__()
         self.types = tuple(widths)
-        sizes = [*widths.values(), *(widths[source] for source, _ in links)]
+        sizes = [widths[name] for name in (*widths, *sources)]
         self.weights = nn.ParameterList(glorot(size, recipe.width, generator) for size in sizes)
         self.activation = ACTIVATIONS[recipe.activation]()
 
@@ -104,23 +101,18 @@ class RelationLayer(nn.Module):
 class RelationEncoder(nn.Module):
     """Layers over the typed graph; H has the rows of the types to embed, one after the other."""
 
-    def __init__(
-        self,
-        widths: Mapping[str, int],
-        links: Sequence[Ends],
-        embedded: Sequence[str],
-        recipe: EncoderRecipe,
-        generator: torch.Generator,
-    ) -> None:
-        """Draw the layers; `widths` are the numbers of features of the types."""
+    def __init__(self, schema: Schema, recipe: Recipe, generator: torch.Generator) -> None:
+        """Draw the layers, the first of which takes the features of the types."""
         super().__init__()
-        self.embedded = tuple(embedded)
-        self.num_features, self.width = widths[self.embedded[0]], recipe.width
-        layers = []
-        for _ in range(recipe.layers):
-            layers.append(RelationLayer(widths, links, recipe, generator))
-            widths = dict.fromkeys(widths, recipe.width)
-        self.layers = nn.ModuleList(layers)
+        widths = {name: columns.width or 0 for name, columns in schema.types.items()}
+        ends = [link_ends(source, target) for source, _, target in schema.relations]
+        sources = [source for source, _ in chain.from_iterable(ends)]
+        self.embedded = tuple(widths) if recipe.data.target == ALL_TYPES else (schema.target,)
+        self.num_features, self.width = widths[self.embedded[0]], recipe.encoder.width
+        self.layers = nn.ModuleList()
+        for _ in range(recipe.encoder.layers):
+            self.layers.append(RelationLayer(widths, sources, recipe.encoder, generator))
+            widths = dict.fromkeys(widths, self.width)
 
     def forward(self, view: TypedGraph) -> Tensor:
         """Return the representations H, [rows of the embedded types, width]."""
@@ -137,11 +129,5 @@ class RelationEncoder(nn.Module):
 
 def make_hetero_encoder(schema: Schema, recipe: Recipe, generator: torch.Generator) -> nn.Module:
     """Draw an encoder for graphs of this schema; the recipe names its meta-paths."""
-    widths = {name: columns.width or 0 for name, columns in schema.types.items()}
-    if recipe.hetero.encoder == "relations":
-        ends = [end for source, _, target in schema.relations for end in link_ends(source, target)]
-        embedded = tuple(widths) if recipe.data.target == ALL_TYPES else (schema.target,)
-        return RelationEncoder(widths, ends, embedded, recipe.encoder, generator)
-    is_union = recipe.hetero.encoder == "union"
-    count = 1 if is_union else len(listed_names(recipe.hetero.metapaths))
-    return PathEncoder(widths[schema.target], count, recipe, generator)
+    make = RelationEncoder if recipe.hetero.encoder == "relations" else PathEncoder
+    return make(schema, recipe, generator)

@@ -1,8 +1,7 @@
 """A graph in Ray's object store: operators and features as blocks of rows, columns cut as well.
 
 All hops of a block of columns happen on one machine, which keeps the rows of the operator that it
-has fetched once: so no hop sends numbers through the network. Ray spills blocks to disk when memory
-runs out, and makes lost ones again from the tasks that made them.
+has fetched once: no hop sends numbers. Ray spills blocks to disk, and makes lost ones again.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""Train and embed on a cluster: this machine, or one that stands already.
-
-What comes after reads the embeddings as of any other run. Ray is imported only where it is used.
-"""
+"""Train and embed on a cluster, this machine or others; Ray is imported where it is used."""
 
 import json
 import logging

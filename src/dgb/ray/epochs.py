@@ -1,7 +1,6 @@
 """The actor that draws the epochs of a run, and the shares of them that ranks train on.
 
-It lives on the machine that started the run and owns every block it has asked for: a rank that is
-lost takes none of them along. It remembers nothing that it could not compute again.
+It lives where the run was started and owns all blocks: a rank that is lost takes none along.
 """
 
 from collections.abc import Callable
@@ -35,13 +34,6 @@ class Share:
     state: Array  # of the generator, once the epoch is drawn
 
 
-def pick(blocks: GraphBlocks, columns: list[list[Ref]], wanted: list[Ref]) -> list[list[Ref]]:
-    """Return for every rank the rows that it wants of every block of rows."""
-    rows = zip(pairwise(blocks.layout.rows), zip(*columns, strict=True), strict=True)
-    calls = ((cut, len(wanted), *wanted, *parts) for cut, parts in rows)
-    return run_tasks(_picked, len(wanted), blocks.layout, calls)
-
-
 def pick_rows(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:
     """Return the rows of a block that each rank wants, given its columns in parts."""
     wanted, block = arrays[:ranks], np.concatenate(arrays[ranks:], axis=1)
@@ -57,18 +49,16 @@ def rank_sampler(
     def draw() -> RowBatches:
         share: Share = ray.get(epochs.draw.remote(blocks, ranks, generator.get_state().numpy()))
         generator.set_state(torch.from_numpy(share.state.copy()))
-        view1, view2 = (ColumnBlocks((_gather(share.rows, blocks, v),)) for v in share.views)
+        view1, view2 = (ColumnBlocks((gather(share.rows, v),)) for v in share.views)
         return RowBatches((view1, view2), share.sizes, torch.device("cpu"))
 
+    def gather(rows: Array, pieces: list[Ref]) -> torch.Tensor:
+        out = np.empty((len(rows), blocks.shape[1]), np.float32)
+        for cut, piece in zip(pairwise(blocks.layout.rows), pieces, strict=True):
+            out[_is_inside(rows, cut)] = ray.get(piece)
+        return torch.from_numpy(out)
+
     return draw
-
-
-def _gather(rows: Array, blocks: GraphBlocks, pieces: list[Ref]) -> torch.Tensor:
-    """Put the pieces of every block of rows where they belong, one after the other."""
-    out = np.empty((len(rows), blocks.shape[1]), np.float32)
-    for cut, piece in zip(pairwise(blocks.layout.rows), pieces, strict=True):
-        out[_is_inside(rows, cut)] = ray.get(piece)
-    return torch.from_numpy(out)
 
 
 def _is_inside(rows: Array, cut: tuple[int, int]) -> Array:
@@ -123,10 +113,12 @@ class Epochs:
         shares = self._split(blocks.shape[0], ranks, generator)
         after = generator.get_state().numpy()
         wanted = [ray.put(rows) for rows, _ in shares]
-        views = [
-            pick(blocks, propagate_blocks(blocks, columns, spec.operator), wanted)
-            for columns, spec in zip(drawn, specs, strict=True)
-        ]
+        views = []
+        for columns, spec in zip(drawn, specs, strict=True):
+            by_rows = zip(*propagate_blocks(blocks, columns, spec.operator), strict=True)
+            cuts = zip(pairwise(blocks.layout.rows), by_rows, strict=True)
+            calls = ((cut, ranks, *wanted, *parts) for cut, parts in cuts)
+            views.append(run_tasks(_picked, ranks, blocks.layout, calls))
         return [
             Share(rows, sizes, [view[rank] for view in views], after)
             for rank, (rows, sizes) in enumerate(shares)

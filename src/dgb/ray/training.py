@@ -61,16 +61,6 @@ def fit_ranks(
     """
     check_ranks(recipe, blocks.shape[0], ranks)
     folder = folder.resolve()
-    epochs = _start_actor(recipe, folder)
-    job = RankJob(model, generator.get_state(), recipe, blocks, epochs, folder)
-    result = _watch(_trainer(job, ranks), recipe, folder)
-    if message := ray.get(epochs.refusal.remote()):
-        raise DGBError(message)
-    with result.checkpoint.as_directory() as written:
-        load_state(make_state(model, recipe.train, generator), Path(written))
-
-
-def _start_actor(recipe: Recipe, folder: Path) -> Any:
     here = ray.get_runtime_context().get_node_id()
     actor = ray.remote(
         num_cpus=0,
@@ -78,10 +68,16 @@ def _start_actor(recipe: Recipe, folder: Path) -> Any:
         max_task_retries=-1,
         scheduling_strategy=NodeAffinitySchedulingStrategy(here, soft=False),
     )(Epochs)
-    return actor.remote(recipe, folder)
+    epochs = actor.remote(recipe, folder)
+    job = RankJob(model, generator.get_state(), recipe, blocks, epochs, folder)
+    result = _watch(_make_trainer(job, ranks), recipe, folder)
+    if message := ray.get(epochs.refusal.remote()):
+        raise DGBError(message)
+    with result.checkpoint.as_directory() as written:
+        load_state(make_state(model, recipe.train, generator), Path(written))
 
 
-def _trainer(job: RankJob, ranks: int) -> Any:
+def _make_trainer(job: RankJob, ranks: int) -> Any:
     return TorchTrainer(
         train_rank,
         train_loop_config={"job": job},

@@ -68,7 +68,7 @@ def git_hash() -> str | None:
         # An environment may lie inside somebody else's repository: only a tracked file counts.
         _git(here.parent, "ls-files", "--error-unmatch", here.name)
         commit = _git(here.parent, "rev-parse", "HEAD")
-        # Results that grow while a command runs are no change of the code.
+        # Results that grow while a command runs do not change the code.
         changes = _git(here.parent.parent, "status", "--porcelain", "-uno", ".")
         return commit + ("-changed" if changes else "")
     except (OSError, subprocess.CalledProcessError):

@@ -62,7 +62,7 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not path.exists() or not parts:
         raise DGBError(f"{path} is not there; `dgb train` and `dgb embed` write such files")
-    problem = "is no file of embeddings, with columns node_id and embedding, lists of one length"
+    problem = "is not a file of embeddings, with columns node_id and embedding, lists of one length"
     with refusing(path, problem, "make it again with `dgb embed`"), ExitStack() as stack:
         # A buffer would be a second copy.
         opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]

@@ -1,8 +1,7 @@
 """Row batches of P X̃: exact, because a row of P X̃ W needs no other row.
 
-An epoch propagates each view once, some columns at a time, and leaves its rows in the order of the
-batches, so that a batch is a slice. Blocks of columns, in memory or in mapped files, serve a hop
-over the edges (all rows of a few columns) and a step (all columns of a few rows) alike.
+An epoch propagates each view once, some columns at a time, in memory or in mapped files, and
+leaves its rows in the order of the batches, so that a batch is a slice.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The graph of a meta-path as a product of its relations, which is never multiplied out."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -118,10 +118,6 @@ class Chain:
         first = self.links[0]
         size = first.matrix.shape[1 if first.is_transposed else 0]
         return self.multiply(torch.ones(size, 1, device=first.matrix.device))
-
-    def keeping(self, kept: Mapping[str, Tensor]) -> "Chain":
-        """Return the chain of a graph without the nodes that are not kept."""
-        return replace(self, kept=kept)
 
 
 def make_chains(

@@ -124,9 +124,7 @@ def parse_metapath(graph: HeteroGraph, name: str) -> MetaPath:
     text = "-".join(word.strip() for word in name.split("-"))
     if "-" not in text and all(letter in graph.nodes for letter in text):
         text = "-".join(text)
-    start = graph.target
-    is_ours = text.startswith(f"{start}-")
-    found = set(_readings(graph, start, text[len(start) :])) if is_ours else set()
+    found = set(_readings(graph, graph.target, text.removeprefix(graph.target))) - {()}
     if not found:
         raise _unreadable(graph, text)
     if len(found) > 1:

@@ -1,7 +1,7 @@
 """Where the views of an epoch over meta-paths come from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -81,7 +81,7 @@ def _draw_operators(
     }
     return [
         make_path_operators(
-            tuple(chain.keeping(kept) for chain in chains), recipe.diffusion, {spec.operator}
+            tuple(replace(chain, kept=kept) for chain in chains), recipe.diffusion, {spec.operator}
         )[spec.operator]
         for chains in inputs.chains.values()
     ]
