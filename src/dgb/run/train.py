@@ -26,7 +26,7 @@ from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, wri
 from dgb.terminal import log
 from dgb.train.checkpoint import remove_states
 from dgb.train.loop import fit
-from dgb.train.monitor import measured_rank, read_metrics
+from dgb.train.monitor import measure_rank, read_metrics
 from dgb.views.inputs import Inputs
 
 
@@ -101,7 +101,7 @@ def _train_and_score(
     save_encoder(trained.encoder, folder)
     scores = describe(graph, trained.recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
-        "effective_rank": measured_rank(z),
+        "effective_rank": measure_rank(z),
     }
     if setup.schema:
         scores["attention"] = trained.attention()

@@ -56,7 +56,7 @@ def fit(
         log(f"resuming after epoch {state.epoch}")
     lines: list[dict[str, Any]] = []
     with (
-        deferred_interrupt() as is_interrupted,
+        defer_interrupt() as is_interrupted,
         open_metrics(folder, state.epoch) as file,
         progress_bar(None, "train", unit="epoch", initial=state.epoch, total=recipe.epochs) as bar,
     ):
@@ -149,7 +149,7 @@ def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
 
 
 @contextmanager
-def deferred_interrupt() -> Iterator[Callable[[], bool]]:
+def defer_interrupt() -> Iterator[Callable[[], bool]]:
     """Yield a function that says whether Ctrl-C was pressed; a second Ctrl-C ends at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False  # only the main thread may set signal handlers

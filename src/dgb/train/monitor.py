@@ -57,7 +57,7 @@ def is_collapsed(measures: Mapping[str, float]) -> bool:
     return measures["spread"] < LEAST_SPREAD or measures["effective_rank"] < LEAST_RANK
 
 
-def measured_rank(z: NDArray[Any]) -> float:
+def measure_rank(z: NDArray[Any]) -> float:
     """Return the effective rank of embeddings, and warn where rows hardly differ."""
     rank = effective_rank(torch.from_numpy(z))
     if rank < LEAST_RANK and len(z) > FEWEST:
