@@ -50,6 +50,7 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
 
     No label is read. 1 where no number is possible: rows that are all alike, or fewer than three.
     """
+    from sklearn.cluster import KMeans
     from sklearn.metrics import pairwise_distances, silhouette_score
 
     rows = unit_rows(np.asarray(_sampled_rows(z, SAMPLE, seed), np.float32))
@@ -57,7 +58,11 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
     np.fill_diagonal(distances, 0)
     scores = {}
     for count in among:
-        clusters = _quick_clusters(rows, count, seed) if count < len(rows) else rows[:0, 0]
+        if count >= len(rows):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer different rows than clusters: some are empty
+            clusters = KMeans(count, n_init=3, random_state=seed % 2**32).fit_predict(rows)
         if 1 < len(np.unique(clusters)) < len(rows):
             scores[count] = silhouette_score(distances, clusters, metric="precomputed")
     return max(scores, key=lambda count: scores[count], default=1)
@@ -80,14 +85,6 @@ def _sampled_rows(z: Any, count: int, seed: int) -> Any:
     return z[np.sort(np.random.default_rng(seed).choice(z.shape[0], count, replace=False))]
 
 
-def _quick_clusters(rows: Array, count: int, seed: int) -> Array:
-    from sklearn.cluster import KMeans
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer different rows than clusters: they come out empty
-        return np.asarray(KMeans(count, n_init=3, random_state=seed % 2**32).fit_predict(rows))
-
-
 def score_clusters(clusters: Array, labels: Array) -> ClusterScores:
     """Compare clusters with labels; nodes without a label are left out."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -103,10 +100,8 @@ def score_clusters(clusters: Array, labels: Array) -> ClusterScores:
 
 def matched_accuracy(clusters: Array, labels: Array) -> float:
     """Return the accuracy under the best one-to-one matching of clusters to labels."""
+    from sklearn.metrics.cluster import contingency_matrix
+
     # By what occurs: a label may be any number, such as a year or a code of six digits.
-    found, rows_of = np.unique(clusters, return_inverse=True)
-    names, columns_of = np.unique(labels, return_inverse=True)
-    counts = np.zeros((len(found), len(names)), dtype=np.int64)
-    np.add.at(counts, (rows_of, columns_of), 1)
-    rows, cols = linear_sum_assignment(-counts)
-    return float(counts[rows, cols].sum() / len(labels))
+    counts = contingency_matrix(labels, clusters)
+    return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / len(labels))

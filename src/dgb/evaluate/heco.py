@@ -5,7 +5,6 @@ Macro-F1 was best, for Micro-F1 and AUC where accuracy was. HeCo has one learnin
 here validation chooses it. No prediction of a test node is made before all this is chosen.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,29 +101,20 @@ def choose_heads(z: Any, labels: Array, split: Split, seed: int) -> Chosen:
     """
     split = sample_split(split, labels)
     codes, num_classes = class_codes(labels)
-    train = (dense_rows(z, split.train), torch.from_numpy(codes[split.train]))
+    x, y = dense_rows(z, split.train), torch.from_numpy(codes[split.train])
     validation = list(labelled_rows(z, codes, split.validation, num_classes))
-    tried = [
-        _train(draw_heads(z.shape[1], num_classes, seed), train, validation, rate)
-        for rate in LEARNING_RATES
-    ]
-    return max(tried, key=lambda chosen: float(chosen.macro.scores.mean()))
-
-
-def _train(
-    heads: LinearHeads,
-    train: tuple[Tensor, Tensor],
-    validation: Iterable[tuple[Tensor, Tensor]],
-    learning_rate: float,
-) -> Chosen:
     # Below any score, so that the first step is better than none.
     nothing = torch.full((HEADS,), -1.0, dtype=torch.float64)
-    macro = micro = Best(heads, nothing, torch.zeros(HEADS, dtype=torch.int64))
-    for step in train_steps(heads, *train, learning_rate, STEPS):
-        counts = count_classes(heads, validation)
-        macro = _better(macro, heads, macro_f1(counts), step)
-        micro = _better(micro, heads, micro_f1(counts), step)
-    return Chosen(learning_rate, macro, micro)
+    tried = []
+    for rate in LEARNING_RATES:
+        heads = draw_heads(z.shape[1], num_classes, seed)
+        macro = micro = Best(heads, nothing, torch.zeros(HEADS, dtype=torch.int64))
+        for step in train_steps(heads, x, y, rate, STEPS):
+            counts = count_classes(heads, validation)
+            macro = _better(macro, heads, macro_f1(counts), step)
+            micro = _better(micro, heads, micro_f1(counts), step)
+        tried.append(Chosen(rate, macro, micro))
+    return max(tried, key=lambda chosen: float(chosen.macro.scores.mean()))
 
 
 @torch.no_grad()
@@ -165,12 +155,9 @@ def _areas(heads: LinearHeads, z: Any, codes: Array, nodes: Array) -> Array | No
         return None
     parts = labelled_rows(z, codes, nodes, heads.num_classes)
     scores = torch.cat([heads.logits(x).softmax(dim=2) for x, _ in parts]).numpy()
-    means: Array = np.mean([_area(truth == c, scores[:, :, c]) for c in classes], axis=0)
-    return means
-
-
-def _area(is_class: Array, scores: Array) -> Array:
-    inside, outside = int(is_class.sum()), int((~is_class).sum())
-    ranks = rankdata(scores, axis=0)[is_class].sum(axis=0)  # equal scores share their ranks
-    area: Array = (ranks - inside * (inside + 1) / 2) / (inside * outside)
-    return area
+    areas = []
+    for c in classes:
+        inside, outside = int((truth == c).sum()), int((truth != c).sum())
+        ranks = rankdata(scores[:, :, c], axis=0)[truth == c].sum(axis=0)  # equal ones share theirs
+        areas.append((ranks - inside * (inside + 1) / 2) / (inside * outside))
+    return np.asarray(np.mean(areas, axis=0))

@@ -1,7 +1,7 @@
 """Pairs of nodes, and ways to tell how likely a pair is an edge."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +28,12 @@ class Pairs:
         return np.concatenate([self.edges, self.others])
 
 
-def edge_pairs(adjacency: Any) -> tuple[Array, Array]:
-    """Return every undirected edge once [num_edges, 2], and its weight."""
-    upper = sparse.coo_array(sparse.triu(adjacency, 1, format="csr"))
-    return np.stack(upper.coords, axis=1).astype(np.int64), upper.data
+def edge_pairs(matrix: Any, *, is_within: bool = True) -> tuple[Array, Array]:
+    """Return every edge once [num_edges, 2], and its weight.
 
-
-def cross_pairs(matrix: Any) -> tuple[Array, Array]:
-    """Return every edge between two types [num_edges, 2], row before column, and its weight."""
-    edges = sparse.coo_array(matrix)
+    Within a type edges are undirected, the smaller end first; between two, row before column.
+    """
+    edges = sparse.coo_array(sparse.triu(matrix, 1, format="csr") if is_within else matrix)
     return np.stack(edges.coords, axis=1).astype(np.int64), edges.data
 
 
@@ -54,7 +51,7 @@ def sample_non_edges(
     # Where a row begins among the numbers, and which column it begins with.
     starts = first * columns - (first * (first + 1) // 2 if is_within else 0)
     begin = first + 1 if is_within else 0 * first
-    edges, _ = edge_pairs(matrix) if is_within else cross_pairs(matrix)
+    edges, _ = edge_pairs(matrix, is_within=is_within)
     taken = np.sort(starts[edges[:, 0]] + edges[:, 1] - begin[edges[:, 0]])
     free = (rows * (rows - 1) // 2 if is_within else rows * columns) - len(taken)
     if count > free:
@@ -76,28 +73,41 @@ BLOCK = 2**24  # numbers held at once
 
 def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     """Return cosine, dot product, and logistic regressions on products of two rows."""
+    from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
 
     unit = normalize(z)
-    fitted = {f"logistic {wd:g}": _logistic(unit, train, wd) for wd in WEIGHT_DECAYS}
-    return {"cosine": _dot(unit), "dot": _dot(z)} | fitted
+    scorers = {"cosine": _by_products(unit, _row_sums), "dot": _by_products(z, _row_sums)}
+    rows = _products(unit, train.both())
+    size = np.sqrt(rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(rows**2))
+    scale = max(float(size) / np.sqrt(rows.shape[0]), 1e-12)
+
+    def score_by(model: Any) -> Scorer:
+        return _by_products(unit, lambda rows: model.decision_function(rows / scale))
+
+    for weight_decay in WEIGHT_DECAYS:
+        # As in the probe, weight decay is per row.
+        model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=300)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit cut at 300 steps is still a candidate
+            model.fit(rows / scale, train.truth())
+        scorers[f"logistic {weight_decay:g}"] = score_by(model)
+    return scorers
 
 
 def edge_scorers(adjacency: Any) -> dict[str, Scorer]:
-    """Return Adamic and Adar's count of common neighbours, and the product of the degrees."""
+    """Return Adamic and Adar's count of common neighbors, and the product of the degrees."""
     degree = np.diff(adjacency.indptr)
-    rarity = 1 / np.log(np.maximum(degree, 2))  # a common neighbour has at least two edges
+    rarity = 1 / np.log(np.maximum(degree, 2))  # a common neighbor has at least two edges
     ones = adjacency.astype(np.float64)
     ones.data[:] = 1  # an edge is an edge, whatever its weight
     weighted = sparse.csr_array(ones * rarity[None])
 
+    def count_common(pairs: Array) -> Any:
+        return ones[pairs[:, 0]].multiply(weighted[pairs[:, 1]]).sum(axis=1)
+
     def adamic_adar(pairs: Array) -> Array:
-        weight = degree[pairs].sum(axis=1)
-        parts = [
-            np.asarray(ones[p[:, 0]].multiply(weighted[p[:, 1]]).sum(axis=1)).reshape(-1)
-            for p in _blocks(pairs, int(weight.max(initial=1)))
-        ]
-        return np.concatenate(parts)
+        return _in_blocks(count_common, pairs, int(degree[pairs].sum(axis=1).max(initial=1)))
 
     def degree_product(pairs: Array) -> Array:
         return np.asarray(degree[pairs].astype(np.float64).prod(axis=1))
@@ -105,31 +115,8 @@ def edge_scorers(adjacency: Any) -> dict[str, Scorer]:
     return {"common neighbours": adamic_adar, "degree product": degree_product}
 
 
-def _dot(z: Any) -> Scorer:
-    def score(pairs: Array) -> Array:
-        parts = [_products(z, p).sum(axis=1) for p in _blocks(pairs, z.shape[1])]
-        return np.concatenate([np.asarray(part).reshape(-1) for part in parts])
-
-    return score
-
-
-def _logistic(unit: Any, train: Pairs, weight_decay: float) -> Scorer:
-    """Fit on pairs of the training graph; as in the probe, weight decay is per row."""
-    from sklearn.linear_model import LogisticRegression
-
-    rows = _products(unit, train.both())
-    size = np.sqrt(rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(rows**2))
-    scale = max(float(size) / np.sqrt(rows.shape[0]), 1e-12)
-    model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=300)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit cut at 300 steps is still a candidate
-        model.fit(rows / scale, train.truth())
-
-    def score(pairs: Array) -> Array:
-        parts = _blocks(pairs, unit.shape[1])
-        return np.concatenate([model.decision_function(_products(unit, p) / scale) for p in parts])
-
-    return score
+def _by_products(z: Any, score: Callable[[Any], Any]) -> Scorer:
+    return lambda pairs: _in_blocks(lambda p: score(_products(z, p)), pairs, z.shape[1])
 
 
 def _products(z: Any, pairs: Array) -> Any:
@@ -137,6 +124,12 @@ def _products(z: Any, pairs: Array) -> Any:
     return sparse.csr_array(left.multiply(right)) if sparse.issparse(z) else left * right
 
 
-def _blocks(pairs: Array, width: int) -> Iterator[Array]:
+def _row_sums(rows: Any) -> Any:
+    return rows.sum(axis=1)
+
+
+def _in_blocks(score: Callable[[Array], Any], pairs: Array, width: int) -> Array:
+    """Return the scores of pairs, as many at a time as hold BLOCK numbers of so many each."""
     size = max(BLOCK // width, 1)
-    return (pairs[start : start + size] for start in range(0, len(pairs), size))
+    parts = [score(pairs[start : start + size]) for start in range(0, len(pairs), size)]
+    return np.concatenate([np.asarray(part).reshape(-1) for part in parts])

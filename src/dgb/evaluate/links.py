@@ -16,7 +16,6 @@ from dgb.errors import DGBError
 from dgb.evaluate.link_scorers import (
     Pairs,
     Scorer,
-    cross_pairs,
     edge_pairs,
     edge_scorers,
     embedding_scorers,
@@ -42,7 +41,7 @@ class LinkSplit:
 
 @dataclass(frozen=True, eq=False)
 class _Links:
-    """The edges of one relation between rows that are embedded."""
+    """The edges of one relation between rows that are embedded; pairs are of such rows."""
 
     matrix: Any
     is_within: bool  # one type: symmetric, each edge once
@@ -50,12 +49,18 @@ class _Links:
     place: int = 0  # among the relations of the graph
 
     def edges(self) -> tuple[Array, Array]:
-        pairs, weight = edge_pairs(self.matrix) if self.is_within else cross_pairs(self.matrix)
+        pairs, weight = edge_pairs(self.matrix, is_within=self.is_within)
         return pairs + np.array(self.starts), weight
 
     def sample_non_edges(self, count: int, generator: np.random.Generator) -> Array:
         pairs = sample_non_edges(self.matrix, count, generator, is_within=self.is_within)
         return np.asarray(pairs + np.array(self.starts))
+
+    def with_edges(self, pairs: Array, weight: Array) -> Any:
+        """Return the matrix with these edges alone."""
+        places = (pairs - np.array(self.starts)).T
+        edges = sparse.coo_array((weight, places), shape=self.matrix.shape)
+        return undirected(edges) if self.is_within else sparse.csr_array(edges)
 
 
 def split_edges(
@@ -82,22 +87,19 @@ def split_edges(
     order = generator.permutation(len(edges))
     kept = order[sum(counts) :]
     parts = [*np.split(order[: sum(counts)], counts[:1]), kept[:TRAIN_PAIRS]]
-    others: list[list[Array]] = [[] for _ in parts]
+    drawn, left = [], {}
     for number, link in enumerate(links):
         sizes = [int((relation[part] == number).sum()) for part in parts]
-        drawn = np.split(link.sample_non_edges(sum(sizes), generator), np.cumsum(sizes)[:-1])
-        for own, pairs in zip(others, drawn, strict=True):
-            own.append(pairs)
+        others = link.sample_non_edges(sum(sizes), generator)
+        drawn.append(np.split(others, np.cumsum(sizes)[:-1]))
+        own = kept[relation[kept] == number]
+        left[link.place] = link.with_edges(edges[own], weight[own])
     validated, tested, trained = (
-        Pairs(edges[part], np.concatenate(own)) for part, own in zip(parts, others, strict=True)
+        Pairs(edges[part], np.concatenate(own)) for part, *own in zip(parts, *drawn, strict=True)
     )
-    left = [
-        (link, edges[own] - np.array(link.starts), weight[own])
-        for number, link in enumerate(links)
-        for own in [kept[relation[kept] == number]]
-    ]
     num_rows = graph.num_nodes if is_whole else graph.target_graph().num_nodes
-    adjacency = _join(edges[kept], weight[kept], (num_rows, num_rows))
+    rows = sparse.coo_array((weight[kept], edges[kept].T), shape=(num_rows, num_rows))
+    adjacency = undirected(rows)
     return LinkSplit(_with_links(graph, left, adjacency), adjacency, trained, validated, tested)
 
 
@@ -136,34 +138,23 @@ def _find_links(graph: AnyGraph, *, is_whole: bool) -> list[_Links]:
     return links
 
 
-def _with_links(
-    graph: AnyGraph, left: list[tuple[_Links, Array, Array]], adjacency: Any
-) -> AnyGraph:
+def _with_links(graph: AnyGraph, left: Mapping[int, Any], adjacency: Any) -> AnyGraph:
     """Return the graph with these edges alone; features made of others would tell of them."""
     if isinstance(graph, Graph):
         structure = graph.encoding.structure if graph.encoding else ""
         x = structural_features(adjacency, graph.node_ids, structure) if structure else graph.x
         return replace(graph, adjacency=adjacency, x=x)
-    relations = list(graph.relations)
-    for link, pairs, weight in left:
-        shape = link.matrix.shape
-        matrix = (
-            _join(pairs, weight, shape)
-            if link.is_within
-            else sparse.csr_array((weight, pairs.T), shape=shape)
-        )
-        relations[link.place] = replace(relations[link.place], matrix=matrix)
+    relations = tuple(
+        replace(relation, matrix=left.get(place, relation.matrix))
+        for place, relation in enumerate(graph.relations)
+    )
     nodes = {
         name: replace(own, x=None, encoding=None)  # to be made again
         if own.encoding and own.encoding.structure
         else own
         for name, own in graph.nodes.items()
     }
-    return replace(graph, nodes=nodes, relations=tuple(relations))
-
-
-def _join(pairs: Array, weight: Array, shape: tuple[int, int]) -> Any:
-    return undirected(sparse.coo_array((weight, (pairs[:, 0], pairs[:, 1])), shape=shape))
+    return replace(graph, nodes=nodes, relations=relations)
 
 
 def _counts(name: str, num_edges: int, validation: float, test: float) -> tuple[int, int]:

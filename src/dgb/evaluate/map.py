@@ -22,7 +22,7 @@ def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
     The same seed gives the same map, on one thread.
     """
     rows = _principal(unit_rows(np.asarray(z, np.float32)), WIDTH, seed)
-    # Three points have no neighbourhoods, and rows that are all alike no direction.
+    # Three points have no neighborhoods, and rows that are all alike no direction.
     is_plain = len(rows) < 4 or not np.ptp(rows, axis=0).any()
     name, draw = ("PCA", _first_two) if is_plain else choose_drawing(len(rows))
     xy = np.asarray(draw(rows, seed % 2**32), dtype=np.float32)
@@ -78,9 +78,8 @@ def _slow_tsne(rows: Array, seed: int) -> Any:
 
 
 def _umap(rows: Array, seed: int) -> Any:
-    neighbours = min(15, len(rows) - 1)
-    method = import_module("umap").UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1)
-    return method.fit_transform(rows)
+    umap, count = import_module("umap"), min(15, len(rows) - 1)
+    return umap.UMAP(n_neighbors=count, random_state=seed, n_jobs=1).fit_transform(rows)
 
 
 def _first_two(rows: Array, _seed: int) -> Any:

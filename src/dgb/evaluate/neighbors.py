@@ -1,4 +1,4 @@
-"""Nearest neighbours by cosine: exact in blocks of bounded memory, by an index where n is large."""
+"""Nearest neighbors by cosine: exact in blocks of bounded memory, by an index where n is large."""
 
 from importlib import import_module
 from importlib.util import find_spec

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
@@ -52,15 +53,8 @@ class Scaling:
 
 def learn_scaling(z: Any, form: str) -> Scaling:
     """Return how rows of z are to be scaled; z may lie in a file, dense, or be sparse."""
-    return Scaling(form, 1.0 if form == "l2" else max(_mean_length(z), 1e-12))
-
-
-def _mean_length(z: Any) -> float:
-    lengths = [_lengths(z[part]) for part in row_parts(*z.shape)]
-    return float(np.mean(np.concatenate(lengths)))
-
-
-def _lengths(rows: Any) -> Array:
-    if sparse.issparse(rows):
-        return np.asarray(np.sqrt(rows.multiply(rows).sum(axis=1))).ravel()
-    return np.asarray(np.linalg.norm(rows, axis=1))
+    if form == "l2":
+        return Scaling(form, 1.0)
+    norm = sparse_norm if sparse.issparse(z) else np.linalg.norm
+    lengths = np.concatenate([norm(z[part], axis=1) for part in row_parts(*z.shape)])
+    return Scaling(form, max(float(lengths.mean()), 1e-12))

@@ -48,9 +48,22 @@ def splits_by_name(graph: AnyGraph, seed: int) -> dict[str, Split]:
 def why_not_scored(graph: AnyGraph, seed: int) -> str | None:
     """Return why a probe cannot score this graph, or None where it can; asked before training."""
     nodes = graph.target_graph()
-    for name, number in _numbers(graph, seed).items():
-        if reason := _why_not_split(nodes, number):
-            return f"{reason} ({name})" if name else reason
+    if nodes.labels is None:
+        return f"{nodes.name} has no labels"
+    if nodes.num_classes < 2:
+        return f"{nodes.name} has labels of {nodes.num_classes} class, a probe needs two"
+    try:
+        splits = splits_by_name(graph, seed)
+    except DGBError as error:
+        return str(error)
+    for name, split in splits.items():
+        which = f" ({name})" if name else ""
+        for part in ("train", "validation", "test"):
+            if len(getattr(split, part)) == 0:
+                return f"{nodes.name}: the split has no labelled {part} nodes{which}"
+        if not can_be_probed(nodes.labels, split):
+            needed = "the train nodes need two classes, and validation one of them"
+            return f"{nodes.name}: {needed}{which}"
     return None
 
 
@@ -65,23 +78,6 @@ def _numbers(graph: AnyGraph, seed: int) -> dict[str, int]:
     is_named = len(set(graph.split_names)) == len(graph.split_names) == count
     names = graph.split_names if is_named else [f"split {i + 1}" for i in range(count)]
     return {name: number for number, name in enumerate(names)}
-
-
-def _why_not_split(graph: Graph, seed: int) -> str | None:
-    if graph.labels is None:
-        return f"{graph.name} has no labels"
-    if graph.num_classes < 2:
-        return f"{graph.name} has labels of {graph.num_classes} class, a probe needs two"
-    try:
-        split = choose_split(graph, seed)
-    except DGBError as error:
-        return str(error)
-    for name in ("train", "validation", "test"):
-        if len(getattr(split, name)) == 0:
-            return f"{graph.name}: the split has no labelled {name} nodes"
-    if not can_be_probed(graph.labels, split):
-        return f"{graph.name}: the train nodes need two classes, and validation one of them"
-    return None
 
 
 def can_be_probed(labels: Array, split: Split) -> bool:
