@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from dgb.baselines.ep_b import Settings, draw_others, neighbour_mean, ranking_loss, represent
+from dgb.baselines.ep_b import Settings, draw_others, neighbor_mean, ranking_loss, represent
 from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
 from dgb.views.product import product, times
@@ -55,7 +55,7 @@ def test_loss_ranks_own_words_before_others(two_blocks: Graph) -> None:
     h = times(features(two_blocks), words.weight.detach())
     expected_h = brute_h(two_blocks, words.weight.detach().numpy())
     np.testing.assert_allclose(h, expected_h, atol=1e-5)
-    rebuilt = product(neighbour_mean(two_blocks), h)
+    rebuilt = product(neighbor_mean(two_blocks), h)
     centre = brute_rebuilt(two_blocks, expected_h)
     terms = []
     for v in range(120):

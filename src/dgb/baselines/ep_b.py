@@ -1,14 +1,14 @@
 """EP-B (García-Durán and Niepert 2017): words whose mean at v is near their mean around v.
 
 A word has an embedding, h(v) is the mean of those of v's words, h̃(v) the mean of h over the
-neighbours of v, and v is ranked before a node u ≠ v by a margin γ:
+neighbors of v, and v is ranked before a node u ≠ v by a margin γ:
 
     Σ_v Σ_{u≠v} [γ + d(h̃(v), h(v)) − d(h̃(v), h(u))]_+,  d Euclidean; h̃(v) represents v.
 
 Taken from the paper (we found no public release): the loss with sampled u, 128 columns, Adam, and
 γ chosen on validation nodes. Decided: the mean weighs words by their share of
-the row of X and neighbours equally; embeddings start with variance one, so that distances are of
-the size of the margins; all nodes make a step; a node without neighbours has no h̃, takes part
+the row of X and neighbors equally; embeddings start with variance one, so that distances are of
+the size of the margins; all nodes make a step; a node without neighbors has no h̃, takes part
 as u alone, and is represented by h(v).
 """
 
@@ -54,18 +54,18 @@ def draw_others(v: Tensor, num_nodes: int) -> Tensor:
     return (v + torch.randint(1, num_nodes, v.shape, device=v.device)) % num_nodes
 
 
-def neighbour_mean(graph: Graph) -> SparseMatrix:
-    """Return D⁻¹ A, whose rows are empty where a node has no neighbours."""
+def neighbor_mean(graph: Graph) -> SparseMatrix:
+    """Return D⁻¹ A, whose rows are empty where a node has no neighbors."""
     return sparse_matrix(row_normalise((graph.adjacency != 0).astype(np.float32)))
 
 
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
-    """Return h̃ as rows, h where a node has no neighbours."""
+    """Return h̃ as rows, h where a node has no neighbors."""
     x, device = features(graph), choose_device("auto")
     x = as_dense(x) if is_dense(x) else x
-    mean = neighbour_mean(graph).to(device)
-    has_neighbours = mean.pattern.has_values
-    v = has_neighbours.nonzero()[:, 0].repeat(settings.negatives)
+    mean = neighbor_mean(graph).to(device)
+    has_neighbors = mean.pattern.has_values
+    v = has_neighbors.nonzero()[:, 0].repeat(settings.negatives)
     with seeded(seed):
         words = nn.Embedding(x.shape[1], settings.width).to(device)  # of variance one
 
@@ -77,5 +77,5 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:
         if len(v):  # without any edge there is nothing to learn from
             minimise(words, loss, settings)
     h = times(x, words.weight.detach())
-    rows: Array = torch.where(has_neighbours[:, None], product(mean, h), h).cpu().numpy()
+    rows: Array = torch.where(has_neighbors[:, None], product(mean, h), h).cpu().numpy()
     return rows

@@ -1,4 +1,4 @@
-"""GAT (Veličković et al. 2018): h'_i = σ(Σ_j α_ij W h_j) over i and its neighbours j.
+"""GAT (Veličković et al. 2018): h'_i = σ(Σ_j α_ij W h_j) over i and its neighbors j.
 
 α_ij is the softmax over j of LeakyReLU(a · [W h_i ‖ W h_j]), slope 0.2; K heads are put side by
 side after the first layer and averaged after the last one.

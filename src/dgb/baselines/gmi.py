@@ -9,7 +9,7 @@ minus the cross-entropy of σ(h_iᵀ h_j) with a_ij.
 Taken from the paper: the equations. From the release, which has the mean alone: 512 columns,
 PReLU, two layers on Cora and one elsewhere, 5 negatives x', Adam, γ = 1.
 Decided: the pairs (h_i, x_j) of the paper, where the release compares h_i with a mean over
-neighbours and weighs that by 1 and x_i by 0.8; for edges, in place of all n² pairs, the edges and
+neighbors and weighs that by 1 and x_i by 0.8; for edges, in place of all n² pairs, the edges and
 the random pairs (i, x'), a mean over each; no gradient through w_ij of the first term; 5e-3 for 100
 steps, not 1e-3 for 550; N(i) is one step away whatever the number of layers; on large graphs a step
 takes random i with all of N(i), x' among them.
@@ -34,7 +34,7 @@ from dgb.model.layers import glorot
 from dgb.recipe import EncoderRecipe
 from dgb.settings import setting
 from dgb.views.pattern import lacks_csr
-from dgb.views.product import product
+from dgb.views.product import times
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import View
 
@@ -78,10 +78,8 @@ class GMI(nn.Module):
 
     def forward(self, view: View, nodes: Tensor | None) -> tuple[Tensor, Tensor]:
         """Return h_i and W x_j as rows, whose products are D; None is all nodes."""
-        x, w = view.x, self.discriminator
-        if isinstance(x, SparseMatrix):
-            return self.encoder(view), product(x, w)
-        return self.encoder(view.rows(nodes)), (x if nodes is None else x[nodes]) @ w
+        x = view.x if nodes is None else as_dense(view.x)[nodes]
+        return self.encoder(view.rows(nodes)), times(x, self.discriminator)
 
 
 def information(

@@ -1,7 +1,7 @@
 """GMNN (Qu, Bengio and Tang 2019) without labels: a node is to name the nodes around it.
 
 q_θ(y_i | X) = softmax(C z_i), z = P σ(P X̃ W), with y_i the id of a node near i; it is learnt by
-cross-entropy with T_ij = 1 / |N(i)| for j in N(i). Then rounds of EM: p_φ(y_i | y of neighbours) =
+cross-entropy with T_ij = 1 / |N(i)| for j in N(i). Then rounds of EM: p_φ(y_i | y of neighbors) =
 softmax(C' σ(Σ_j Ā_ij ỹ_j W')) learns to name what q^(1/τ) names, and q learns from T and from p.
 
 Taken from the release: N(i) is all within `depth` steps (3 there), 512 units, input dropout .5,

@@ -5,7 +5,7 @@ F is a learnt diagonal, one number a node. X W comes first, then the convolution
 
 With F = I, where it starts, ψ F ψ⁻¹ is the identity: no feature travels over an edge until F is
 learnt. The release has another ψ: it makes ψ⁻¹ first, which overwrites λ by e^{−sλ}, then ψ from
-what is there, U diag(exp(s e^{−sλ})) Uᵀ. That smooths, and is no inverse. `basis` chooses: with
+what is there, U diag(exp(s e^{−sλ})) Uᵀ. That smooths, and is not an inverse. `basis` chooses: with
 the settings below Cora's validation accuracy is 44 % with the paper's ψ and 80 % with the other
 (two seeds, nothing dropped by a threshold).
 

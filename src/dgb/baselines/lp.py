@@ -1,6 +1,6 @@
 """LP (Zhu, Ghahramani and Lafferty 2003): labels spread as a harmonic function over the edges.
 
-Train nodes keep their one-hot labels f_L; every other node has the mean of its neighbours,
+Train nodes keep their one-hot labels f_L; every other node has the mean of its neighbors,
     f_U = (D_UU − W_UU)^-1 W_UL f_L,
 where D counts all edges of a node, those to train nodes too. Features are not read.
 Taken: the equation, and class mass normalisation (its section 4), for any number of classes:

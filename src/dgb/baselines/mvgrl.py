@@ -8,7 +8,7 @@ exchanged at random, alike in both views; the representation is H_a + H_d. Taken
 PPR with alpha 0.2 over A + I, an encoder for each view, one convolution of 512 units with PReLU,
 no head before the readout, one D for both directions, Adam 1e-3, patience 20.
 Decided: whole graphs, or rows of them, instead of the subgraphs of 2000 nodes that the release
-draws because its S is dense (ours is never built, so nodes keep all their neighbours); no bias;
+draws because its S is dense (ours is never built, so nodes keep all their neighbors); no bias;
 features in rows that add up to one on all graphs; a limit on the epochs.
 """
 

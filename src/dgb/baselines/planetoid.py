@@ -8,11 +8,11 @@ first, then by graph, both with SGD on a sum, so that the classes spread from th
 vectors that are still near zero; h is a layer with softmax and a unit per class; h(x) and h(e) have
 a loss of their own, or the features learn nothing once embeddings tell the train nodes apart.
 Decided: negative sampling as in the paper, where the release's default is a full softmax, with
-negatives shared by a batch of walks; a place of a walk is no context of itself, but a node that the
-walk comes back to is; Adam for the layers; dropout;
-feature rows of length one; supervised steps leave the embeddings as they are, where the release
-moves them: with Adam on contexts that lost 9 and 12 points of validation accuracy on Cora and
-Citeseer (one seed; not tried again with SGD). Weights with the best validation accuracy are kept.
+negatives shared by a batch of walks; a place of a walk is not a context of itself, but a node that
+the walk comes back to is; Adam for the layers; dropout; feature rows of length one; supervised
+steps leave the embeddings as they are, where the release moves them: with Adam on contexts that
+lost 9 and 12 points of validation accuracy on Cora and Citeseer (one seed; not tried again with
+SGD). Weights with the best validation accuracy are kept.
 """
 
 from collections.abc import Callable
