@@ -13,8 +13,7 @@ from dgb.recipe import ALL_TYPES, EncoderRecipe, Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
 from dgb.views.metapaths.chain import Link
-from dgb.views.metapaths.relations import TypedGraph, link_ends
-from dgb.views.metapaths.sampler import PathViews
+from dgb.views.metapaths.sampler import PathViews, TypedGraph, link_ends
 from dgb.views.product import product, times
 
 

@@ -23,11 +23,9 @@ from dgb.run.check import check_recipe, check_typed_recipe
 from dgb.run.machine import free_gb, generators
 from dgb.settings import listed_names
 from dgb.views.inputs import Inputs, make_inputs, normalise_features, raw_features
+from dgb.views.metapaths import sampler as typed
 from dgb.views.metapaths.inputs import PathInputs, make_path_inputs, metapaths_of
 from dgb.views.metapaths.rates import parse_typed_view
-from dgb.views.metapaths.relations import TypedGraph, make_typed_inputs, typed_sampler
-from dgb.views.metapaths.sampler import clean_views, path_sampler
-from dgb.views.rows import batch_sizes
 from dgb.views.sampler import Epoch, describe_path, epoch_sampler
 
 
@@ -36,7 +34,7 @@ class Setup:
     """Inputs of a run in the form of its encoder, and what can be done with them."""
 
     recipe: Recipe  # resolved
-    inputs: Inputs | PathInputs | TypedGraph
+    inputs: Inputs | PathInputs | typed.TypedGraph
     node_ids: Array  # of the rows that are embedded
     draw_encoder: MakeEncoder
     sampler: Callable[[torch.Generator], Callable[[], Epoch]]
@@ -121,16 +119,16 @@ def _make_typed_setup(
     used = list(graph.nodes) if is_over_relations else [graph.target]
     featured = with_features(graph, used, recipe.data.structure)
     schema, x = schema_of(featured, used), graph.nodes[graph.target].x
-    inputs: PathInputs | TypedGraph
+    inputs: PathInputs | typed.TypedGraph
     clean: Sequence[Any]  # views without augmentation
     if is_over_relations:
-        clean = [inputs := make_typed_inputs(featured, recipe, device)]
-        sampler = partial(typed_sampler, inputs, recipe)
+        clean = [inputs := typed.make_typed_inputs(featured, recipe, device)]
+        sampler = partial(typed.typed_sampler, inputs, recipe)
     else:
         limit = recipe.train.memory_gb or free_gb(device)
         inputs = make_path_inputs(featured, recipe, device, limit, is_trained=is_trained)
-        sampler = partial(path_sampler, inputs, graph.target, recipe)
-        clean = clean_views(inputs, recipe)
+        sampler = partial(typed.path_sampler, inputs, graph.target, recipe)
+        clean = typed.clean_views(inputs, recipe)
     return Setup(
         recipe,
         inputs,
@@ -139,7 +137,7 @@ def _make_typed_setup(
         sampler,
         partial(_embed_views, clean),
         lambda: None if x is None else normalise_features(x, recipe.data),
-        partial(_describe_typed_steps, graph, recipe),
+        partial(typed.describe_typed_path, graph, recipe),
         attention=partial(_attention, clean, recipe),
         labelled=_labelled_rows(graph, recipe),
         schema=schema,
@@ -159,15 +157,6 @@ def _attention(views: Sequence[Any], recipe: Recipe, encoder: Any) -> dict[str, 
         return {}
     _, beta = encoder.encode(views[0])
     return dict(zip(listed_names(recipe.hetero.metapaths), beta.tolist(), strict=True))
-
-
-def _describe_typed_steps(graph: HeteroGraph, recipe: Recipe) -> str:
-    paths = len(listed_names(recipe.hetero.metapaths))
-    over = f"{paths} meta-paths" if paths else f"{len(graph.relations)} relations"
-    sizes = batch_sizes(graph.nodes[graph.target].num_nodes, recipe.train.batch_size)
-    if len(sizes) == 1:
-        return f"the whole graph a step, over {over}"
-    return f"{len(sizes)} row batches of {max(sizes)} nodes an epoch, over {over}"
 
 
 def _labelled_rows(graph: HeteroGraph, recipe: Recipe) -> slice:

@@ -123,9 +123,9 @@ def transform_both(view1: View | Rows, view2: View | Rows, weight: Tensor) -> tu
     if not (isinstance(view1, View) and isinstance(view2, View) and _sharing_pays(view1, view2)):
         return view1.transform(weight), view2.transform(weight)
     assert view1.undropped is not None and view2.undropped is not None
-    x, _ = view1.undropped
+    (x, keep1), (_, keep2) = view1.undropped, view2.undropped
     xw = times(x, weight)
-    return view1.carry(xw * view1.undropped[1]), view2.carry(xw * view2.undropped[1])
+    return view1.carry(xw * keep1), view2.carry(xw * keep2)
 
 
 def _sharing_pays(view1: View, view2: View) -> bool:

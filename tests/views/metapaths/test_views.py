@@ -12,8 +12,13 @@ from dgb.errors import DGBError
 from dgb.recipe import Recipe, ViewRecipe
 from dgb.views.metapaths.inputs import PathInputs, make_path_inputs
 from dgb.views.metapaths.rates import parse_typed_view
-from dgb.views.metapaths.relations import TypedGraph, make_typed_inputs, typed_sampler
-from dgb.views.metapaths.sampler import PathViews, path_sampler
+from dgb.views.metapaths.sampler import (
+    PathViews,
+    TypedGraph,
+    make_typed_inputs,
+    path_sampler,
+    typed_sampler,
+)
 from dgb.views.sparse import SparseMatrix
 from tests.hetero import make_library
 

@@ -1,4 +1,4 @@
-"""Where the views of an epoch over meta-paths come from."""
+"""Where the views of an epoch over meta-paths come from, or over the relations themselves."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -6,8 +6,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
-from dgb.views.augment import drop, keep_mask
+from dgb.settings import listed_names
+from dgb.views.augment import Features, drop, keep_mask
+from dgb.views.inputs import normalise_features, to_features
+from dgb.views.metapaths.chain import Factor, Link, make_factor
 from dgb.views.metapaths.inputs import PathInputs, make_path_operators
 from dgb.views.metapaths.rates import TypedView, parse_typed_view
 from dgb.views.product import Operator
@@ -93,3 +97,62 @@ def clean_views(inputs: PathInputs, recipe: Recipe) -> list[PathViews]:
         PathViews(tuple(View(inputs.x, path[name]) for path in inputs.operators.values()))
         for name in recipe.embed.operator.split("+")
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class TypedGraph:
+    """Features of every type, as they are or augmented, and the relations that carry them."""
+
+    x: dict[str, Features]
+    links: tuple[Link, ...]  # of each relation D^-½ R D^-½, in both directions
+
+
+def link_ends(source: str, target: str) -> list[tuple[str, str]]:
+    """Return source and target type of both directions of a relation, the way back first."""
+    back = (target, source)
+    return [back] if source == target else [back, (source, target)]
+
+
+def make_typed_inputs(graph: HeteroGraph, recipe: Recipe, device: torch.device) -> TypedGraph:
+    """Normalise the features of all types, and every relation by the degrees at its ends."""
+    x = {
+        name: to_features(normalise_features(nodes.x, recipe.data)).to(device)
+        for name, nodes in graph.nodes.items()
+    }
+    links: list[Link] = []
+    for place, relation in enumerate(graph.relations):
+        matrix = make_factor(graph, Factor(place, by_source=True, by_target=True)).to(device)
+        links += [
+            Link(matrix, is_transposed=target != relation.source, source=source, target=target)
+            for source, target in link_ends(relation.source, relation.target)
+        ]
+    return TypedGraph(x, tuple(links))
+
+
+def typed_sampler(
+    inputs: TypedGraph, recipe: Recipe, generator: torch.Generator
+) -> Callable[[], Epoch]:
+    """Return a function that draws the views of an epoch, each type with its own masks."""
+    specs = [parse_typed_view(view, inputs.x) for view in (recipe.view1, recipe.view2)]
+
+    def draw() -> Epoch:
+        first, second = (
+            TypedGraph(
+                {name: drop(x, spec.nodes[name], generator) for name, x in inputs.x.items()},
+                inputs.links,
+            )
+            for spec in specs
+        )
+        return [(first, second)]
+
+    return draw
+
+
+def describe_typed_path(graph: HeteroGraph, recipe: Recipe) -> str:
+    """Return in a line how the steps of a run are computed."""
+    paths = len(listed_names(recipe.hetero.metapaths))
+    over = f"{paths} meta-paths" if paths else f"{len(graph.relations)} relations"
+    sizes = batch_sizes(graph.nodes[graph.target].num_nodes, recipe.train.batch_size)
+    if len(sizes) == 1:
+        return f"the whole graph a step, over {over}"
+    return f"{len(sizes)} row batches of {max(sizes)} nodes an epoch, over {over}"
