@@ -72,7 +72,16 @@ def heco_scores(z: Any, labels: Array, split: Split, seed: int) -> HecoScores:
     """
     z = z / _root_mean_square(z)
     chosen = choose_heads(z, labels, split, seed)
-    found = _test_scores(chosen, z, labels, split.test)
+    codes, num_classes = class_codes(labels)
+    macro, micro = (
+        count_classes(best.heads, labelled_rows(z, codes, split.test, num_classes))
+        for best in (chosen.macro, chosen.micro)
+    )
+    found = {"macro_f1": macro_f1(macro).numpy(), "micro_f1": micro_f1(micro).numpy()}
+    # A sample of very many nodes: an area sorts them for every head and class.
+    areas = _areas(chosen.micro.heads, z, codes, sample_nodes(split.test, labels))
+    if areas is not None:
+        found["auc"] = areas
     mean = {name: float(np.mean(values)) for name, values in found.items()}
     return HecoScores(
         macro_f1=mean["macro_f1"],
@@ -127,18 +136,6 @@ def _better(best: Best, heads: LinearHeads, scores: Tensor, step: int) -> Best:
     )
     steps = best.steps.masked_fill(is_better, step)
     return Best(kept, torch.where(is_better, scores, best.scores), steps)
-
-
-def _test_scores(chosen: Chosen, z: Any, labels: Array, nodes: Array) -> dict[str, Array]:
-    codes, num_classes = class_codes(labels)
-    macro, micro = (
-        count_classes(best.heads, labelled_rows(z, codes, nodes, num_classes))
-        for best in (chosen.macro, chosen.micro)
-    )
-    found = {"macro_f1": macro_f1(macro).numpy(), "micro_f1": micro_f1(micro).numpy()}
-    # A sample of very many nodes: an area sorts them for every head and class.
-    areas = _areas(chosen.micro.heads, z, codes, sample_nodes(nodes, labels))
-    return found if areas is None else found | {"auc": areas}
 
 
 @torch.no_grad()

@@ -77,7 +77,8 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     from sklearn.preprocessing import normalize
 
     unit = normalize(z)
-    scorers = {"cosine": _by_products(unit, _row_sums), "dot": _by_products(z, _row_sums)}
+    ways = {"cosine": unit, "dot": z}
+    scorers = {n: _by_products(rows, lambda r: r.sum(axis=1)) for n, rows in ways.items()}
     rows = _products(unit, train.both())
     size = np.sqrt(rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(rows**2))
     scale = max(float(size) / np.sqrt(rows.shape[0]), 1e-12)
@@ -122,10 +123,6 @@ def _by_products(z: Any, score: Callable[[Any], Any]) -> Scorer:
 def _products(z: Any, pairs: Array) -> Any:
     left, right = z[pairs[:, 0]], z[pairs[:, 1]]
     return sparse.csr_array(left.multiply(right)) if sparse.issparse(z) else left * right
-
-
-def _row_sums(rows: Any) -> Any:
-    return rows.sum(axis=1)
 
 
 def _in_blocks(score: Callable[[Array], Any], pairs: Array, width: int) -> Array:
