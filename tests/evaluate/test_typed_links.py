@@ -48,7 +48,7 @@ def test_edges_of_all_relations_are_hidden_from_every_view(library: HeteroGraph)
     np.testing.assert_array_equal(split.adjacency.toarray() > 0, left > 0)
     recipe = load_recipe("relations", ["data.target=all", "encoder.width=4", "train.epochs=0"])
     inputs: Any = train(split.train_graph, recipe).setup.inputs
-    count = sum(message.link.matrix.pattern.col.numel() for message in inputs.messages)
+    count = sum(link.matrix.pattern.col.numel() for link in inputs.links)
     assert count == (left > 0).sum()  # nothing else carries rows from node to node
 
 
