@@ -59,7 +59,9 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name in VERBS:
         verb = import_module(f"dgb.commands.{name}")
-        verb.add_options(verbs).set_defaults(run_verb=verb.run)
+        options = verbs.add_parser(name, help=verb.HELP)
+        options.set_defaults(run_verb=verb.run)
+        verb.add_options(options)
     return parser
 
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.commands.data import check_lines
+from dgb.commands.counts import check_lines
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
+from dgb.recipe import Hetero
 
 
 def ring(num_nodes: int, **parts: Any) -> Graph:
@@ -141,14 +142,14 @@ def test_a_graph_without_features_is_told_so_and_no_more() -> None:
 
 def test_check_prints_counts_notes_and_trouble() -> None:
     text = "\n".join(
-        check_lines(replace(ring(4000, x=np.ones((4000, 2))), notes=("one edge lost",)))
+        check_lines(replace(ring(4000, x=np.ones((4000, 2))), notes=("one edge lost",)), Hetero())
     )
     assert "nodes                   4,000\n" in text
     assert "degree                  min 2, median 2, max 2\n" in text
     assert "splits" not in text
     assert "in reading:\n- one edge lost\n" in text
     assert "likely trouble:\n- Columns that hold one number" in text
-    sound = "\n".join(check_lines(ring(40)))
+    sound = "\n".join(check_lines(ring(40), Hetero()))
     assert sound.endswith("likely trouble: none found")
     assert "in reading" not in sound
 

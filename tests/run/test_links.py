@@ -14,7 +14,13 @@ from dgb.data.graph import Graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
 from dgb.measure import repeat
-from dgb.measure.repeat import CLUSTER_COLUMNS, LINKS, evaluate_links, links_table, scores_table
+from dgb.measure.repeat import (
+    CLUSTER_COLUMNS,
+    LINK_COLUMNS,
+    LINKS,
+    evaluate_links,
+    scores_table,
+)
 from dgb.recipe import Recipe
 from dgb.run.train import train
 
@@ -82,7 +88,8 @@ def test_what_cannot_be_split_is_told_before_training(
 def test_tables_have_a_row_per_system_and_mean_and_std() -> None:
     areas = (0.5, 0.7)
     scores = [{"validation_auc": 1.0, "test_auc": a, "test_ap": 0.25} for a in areas]
-    text = links_table([dict.fromkeys(("dgb", "random", "raw", "edges"), s) for s in scores])
+    lines = [dict.fromkeys(("dgb", "random", "raw", "edges"), s) for s in scores]
+    text = scores_table(lines, LINK_COLUMNS)
     rows = text.splitlines()
     assert rows[0].split() == ["validation", "AUC", "test", "AUC", "test", "AP"]
     assert [row.split("  ")[0] for row in rows[1:]] == [

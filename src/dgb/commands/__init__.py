@@ -1,4 +1,4 @@
-"""The verbs of the command line, a file each: `add_options` its parser, `run` what it does.
+"""The verbs of the command line, a file each: `HELP`, `add_options`, and `run` what it does.
 
 `dgb --help` imports all of them, so what is slow to import is imported inside their functions.
 """

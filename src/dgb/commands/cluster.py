@@ -5,30 +5,24 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import Verbs, check_counts, check_out
+from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
 from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
 
-
 CENTRAL = 5  # nodes that stand for a cluster
+HELP = "group the nodes of a run by k-means"
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    cluster: ArgumentParser = verbs.add_parser(
-        "cluster", help="group the nodes of a run by k-means"
-    )
-    cluster.add_argument("run", help="run folder")
-    cluster.add_argument(
-        "--clusters", type=int, metavar="K", help="how many (default: by silhouette)"
-    )
-    cluster.add_argument(
-        "--out", metavar="FILE", help=".csv or .parquet (default: clusters.csv in the run folder)"
-    )
-    return cluster
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("run", help="run folder")
+    how_many = "how many (default: by silhouette)"
+    parser.add_argument("--clusters", type=int, metavar="K", help=how_many)
+    out = ".csv or .parquet (default: clusters.csv in the run folder)"
+    parser.add_argument("--out", metavar="FILE", help=out)
 
 
 def run(options: Namespace) -> None:
@@ -75,9 +69,6 @@ def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
         rows = zip(ids.tolist(), clusters.tolist(), strict=True)
         # Older versions of Python put no quotes around an id with a carriage return alone.
         has_return = any("\r" in str(node) for node in ids)
-        writer = csv.writer(
-            file,
-            lineterminator="\n",
-            quoting=csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL,
-        )
+        quoting = csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
+        writer = csv.writer(file, lineterminator="\n", quoting=quoting)
         writer.writerows([("node_id", "cluster"), *rows])

@@ -1,6 +1,7 @@
 """`dgb compare`: DGB next to other systems on one graph."""
 
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +11,6 @@ from dgb.baselines.methods import METHODS, settings_of
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import (
     GRAPH,
-    Verbs,
     add_count,
     add_graph_options,
     add_recipe_options,
@@ -24,31 +24,25 @@ from dgb.terminal import log, output
 
 if TYPE_CHECKING:
     from dgb.data.typed.graph import AnyGraph
-    from dgb.measure.compare import Failures
     from dgb.measure.job import Job
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    compare: ArgumentParser = verbs.add_parser(
-        "compare",
-        help="DGB next to other systems on one graph",
-        epilog=f"methods: {', '.join(METHODS)}; a setting of one is --set gat.dropout=0.5",
-    )
-    compare.add_argument("graph", help=GRAPH)
-    compare.add_argument(
-        "--methods",
-        default="",
-        metavar="A,B",
-        help="or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)",
-    )
-    add_count(compare, "--runs", 5, "trainings (default: 5)")
-    add_count(compare, "--splits", 1, "splits that a training is scored on (default: 1)")
-    add_count(compare, "--jobs", 1, "trainings at once")
-    compare.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")
-    add_recipe_options(compare)
-    add_graph_options(compare)
-    return compare
+HELP = "DGB next to other systems on one graph"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    methods = ", ".join(METHODS)
+    parser.epilog = f"methods: {methods}; a setting of one is --set gat.dropout=0.5"
+    parser.add_argument("graph", help=GRAPH)
+    usual = "or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)"
+    parser.add_argument("--methods", default="", metavar="A,B", help=usual)
+    add_count(parser, "--runs", 5, "trainings (default: 5)")
+    add_count(parser, "--splits", 1, "splits that a training is scored on (default: 1)")
+    add_count(parser, "--jobs", 1, "trainings at once")
+    parser.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")
+    add_recipe_options(parser)
+    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:
@@ -68,7 +62,11 @@ def run(options: Namespace) -> None:
     except KeyboardInterrupt:
         log("dgb: stopped; what was measured is kept, the same command resumes")
         raise
-    remarks = [*missing, *_describe_failures(jobs, failed)]
+    counts = Counter(key for key, _ in {(job.method, job.training) for job in jobs})
+    remarks = missing + [
+        f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"
+        for key, why in failed.items()
+    ]
     if not lines:
         raise DGBError("nothing could be measured: " + "; ".join(remarks))
     table = make_comparison(f"Systems on {graph.name}", lines, remarks)
@@ -120,11 +118,3 @@ def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe
             "or hide a GPU with CUDA_VISIBLE_DEVICES="
         )
     return recipe, for_methods
-
-
-def _describe_failures(jobs: list["Job"], failed: "Failures") -> list[str]:
-    counts = {key: len({job.training for job in jobs if job.method == key}) for key in failed}
-    return [
-        f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"
-        for key, why in failed.items()
-    ]

@@ -1,11 +1,11 @@
 """What `dgb data check` prints of a graph: counts, tables of types, and remarks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from dgb.data.look.counts import count_graph
 from dgb.data.look.trouble import trouble
-from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.measure.table import text_table
 from dgb.recipe import Hetero
 from dgb.settings import listed_names
@@ -16,17 +16,22 @@ from dgb.views.metapaths.paths import MOST, MetaPath, find_metapaths, parse_meta
 _WIDTH = 24  # of the first column
 
 
-def check_hetero_lines(graph: HeteroGraph, recipe: Hetero) -> list[str]:
-    """Return what a heterogeneous graph counts, what was done in reading it, and trouble."""
+def check_lines(graph: AnyGraph, recipe: Hetero) -> list[str]:
+    """Return what a graph counts, what was done in reading it, and what is likely trouble."""
     counts = count_graph(graph)
-    tables = [_table(kind, counts[f"{kind}s"]) for kind in ("type", "relation")]
-    tables += [_paths(graph, recipe)]
-    plain = {name: value for name, value in counts.items() if name not in ("types", "relations")}
-    return [
-        *count_lines(plain),
-        *(line for table in tables for line in ("", *table)),
-        *remark_lines(graph.notes, trouble(graph, counts)),
-    ]
+    remarks = trouble(graph, counts)
+    tables: list[list[str]] = []
+    if isinstance(graph, HeteroGraph):
+        tables = [_table(kind, counts.pop(f"{kind}s")) for kind in ("type", "relation")]
+        tables += [_paths(graph, recipe)]
+    known = {name: value for name, value in counts.items() if value not in (None, [], {})}
+    lines = [f"{name.replace('_', ' '):{_WIDTH}}{_text(value)}" for name, value in known.items()]
+    lines += [line for table in tables for line in ("", *table)]
+    if graph.notes:
+        lines += ["", "in reading:", *(f"- {note}" for note in graph.notes)]
+    if not remarks:
+        return [*lines, "", "likely trouble: none found"]
+    return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in remarks)]
 
 
 def _paths(graph: HeteroGraph, recipe: Hetero) -> list[str]:
@@ -49,20 +54,6 @@ def path_lines(graph: HeteroGraph, paths: Iterable[MetaPath]) -> list[str]:
     return _table("meta-path", counts)
 
 
-def count_lines(counts: dict[str, Any]) -> list[str]:
-    """Return a line for each count that there is."""
-    known = {name: value for name, value in counts.items() if value not in (None, [], {})}
-    return [f"{name.replace('_', ' '):{_WIDTH}}{_text(value)}" for name, value in known.items()]
-
-
-def remark_lines(notes: Sequence[str], trouble: Sequence[str]) -> list[str]:
-    """Return what was done in reading a graph, and what about it is likely trouble."""
-    lines = ["", "in reading:", *(f"- {note}" for note in notes)] if notes else []
-    if not trouble:
-        return [*lines, "", "likely trouble: none found"]
-    return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in trouble)]
-
-
 def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
     heads = [head.replace("_", " ") for head in next(iter(counts.values()), {})]
     rows = [(name, *map(_text, row.values())) for name, row in counts.items()]
@@ -70,10 +61,9 @@ def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list) and len(value) > 1:
-        return f"{len(value)}, the first: {_text(value[0])}"
     if isinstance(value, list):
-        return _text(value[0])
+        more = f"{len(value)}, the first: " if len(value) > 1 else ""
+        return more + _text(value[0])
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if value is None:

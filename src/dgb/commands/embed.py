@@ -1,15 +1,14 @@
 """`dgb embed`: the vectors of a graph by the encoder of a finished run."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dgb.commands.graphs import choose_data, open_graph, open_plain_graph
-from dgb.commands.options import Verbs, add_graph_options, add_set_option, check_out
+from dgb.commands.graphs import choose_data, open_graph
+from dgb.commands.options import add_graph_options, add_set_option, check_out
 from dgb.cookbook import load_recipe, split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -17,22 +16,21 @@ from dgb.terminal import output
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
-    from dgb.data.typed.schema import Schema
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    embed: ArgumentParser = verbs.add_parser("embed", help="embed a graph with a finished run")
-    embed.add_argument("run", help="run folder")
-    embed.add_argument("graph", nargs="?", help="another graph (default: the run's own)")
-    embed.add_argument(
-        "--operator", choices=("adj", "diff", "adj+diff"), help="instead of the recipe's"
-    )
-    embed.add_argument("--out", metavar="FILE", help="Parquet file (default: in the run folder)")
-    embed.add_argument("--npy", action="store_true", help="write .npy next to it")
-    add_set_option(embed)
-    add_graph_options(embed)
-    return embed
+HELP = "embed a graph with a finished run"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("run", help="run folder")
+    parser.add_argument("graph", nargs="?", help="another graph (default: the run's own)")
+    operators = ("adj", "diff", "adj+diff")
+    parser.add_argument("--operator", choices=operators, help="instead of the recipe's")
+    parser.add_argument("--out", metavar="FILE", help="Parquet file (default: in the run folder)")
+    parser.add_argument("--npy", action="store_true", help="write .npy next to it")
+    add_set_option(parser)
+    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:
@@ -45,27 +43,20 @@ def run(options: Namespace) -> None:
     _check_options(options)
     recipe = _choose_recipe(options, files.read_recipe(folder))
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
-    schema = files.read_schema(folder)
     # The run's own embeddings are one file for all processes that might write it.
     is_inside = out.parent.resolve() == folder.resolve()
-    with locked(folder) if is_inside else nullcontext(), _scratch_next_to(out) as scratch:
-        if schema is None:
-            node_ids, z = _embed(options, recipe, scratch)
-        else:
-            node_ids, z = _embed_hetero(options, recipe, schema)
+    prefix = f".{out.name}-"
+    with (
+        locked(folder) if is_inside else nullcontext(),
+        # Of this process's own: the run may be read-only, and embedded with twice.
+        TemporaryDirectory(prefix=prefix, dir=out.parent, ignore_cleanup_errors=True) as scratch,
+    ):
+        node_ids, z = _embed(options, recipe, Path(scratch))
         if out.is_dir():  # as an engine has written them
             remove_parts(out)
         write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
         output(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
         del z  # which may map files of the scratch
-
-
-@contextmanager
-def _scratch_next_to(out: Path) -> Iterator[Path]:
-    """Give a folder of this process's own: the run may be read-only, and embedded with twice."""
-    prefix = f".{out.name}-"
-    with TemporaryDirectory(prefix=prefix, dir=out.parent, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 def _choose_recipe(options: Namespace, run: Recipe) -> Recipe:
@@ -86,35 +77,28 @@ def _choose_recipe(options: Namespace, run: Recipe) -> Recipe:
 
 
 def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
+    """Return the ids and the embeddings of the graph that the recipe reads."""
     from dgb.data.align import refuse_own_scales
+    from dgb.data.graph import Graph
     from dgb.data.load import is_hetero
     from dgb.run import folder as files
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
     from dgb.run.model_file import load_encoder
+    from dgb.run.setup import embedded_ids
 
     folder = Path(options.run)
-    encoder = load_encoder(folder, recipe, choose_device("auto"))
-    encoding = files.read_encoding(folder)
-    if is_hetero(recipe.data.graph):
+    schema, encoding = files.read_schema(folder), files.read_encoding(folder)
+    encoder = load_encoder(folder, recipe, choose_device("auto"), schema)
+    if schema is None and is_hetero(recipe.data.graph):
         raise DGBError(
             f"{recipe.data.graph} has several types of nodes, and {folder} holds no model of such "
             "a graph; train one on it"
         )
-    graph = open_plain_graph(recipe.data, options, encoding=encoding)
-    refuse_own_scales(graph, encoding)
-    return graph.node_ids, embed_graph(encoder, graph, recipe, scratch)
-
-
-def _embed_hetero(options: Namespace, recipe: Recipe, schema: "Schema") -> tuple["Array", "Array"]:
-    from dgb.run.embedding import embed_graph
-    from dgb.run.machine import choose_device
-    from dgb.run.model_file import load_encoder
-    from dgb.run.setup import embedded_ids
-
-    encoder = load_encoder(Path(options.run), recipe, choose_device("auto"), schema)
-    graph = open_graph(recipe.data, options, schema=schema)
-    return embedded_ids(graph, recipe), embed_graph(encoder, graph, recipe)
+    graph = open_graph(recipe.data, options, encoding=encoding, schema=schema)
+    if isinstance(graph, Graph):
+        refuse_own_scales(graph, encoding)
+    return embedded_ids(graph, recipe), embed_graph(encoder, graph, recipe, scratch)
 
 
 def _check_options(options: Namespace) -> None:

@@ -4,28 +4,26 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import GRAPH, Verbs, add_count, add_graph_options, add_recipe_options
+from dgb.commands.options import GRAPH, add_count, add_graph_options, add_recipe_options
 from dgb.cookbook import recipe_hash
 from dgb.terminal import output
 
+HELP = "train N times, report mean ± std over trainings"
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    evaluate: ArgumentParser = verbs.add_parser(
-        "evaluate", help="train N times, report mean ± std over trainings"
-    )
-    evaluate.add_argument("graph", help=GRAPH)
-    evaluate.add_argument(
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("graph", help=GRAPH)
+    parser.add_argument(
         "--task",
         choices=("classify", "cluster", "links"),
         default="classify",
         help="what the embeddings are scored by (default: classify); links needs no labels",
     )
-    add_count(evaluate, "--runs", 5, "trainings (default: 5)")
-    evaluate.add_argument("--out", metavar="DIR", help="folder (default: runs/evaluate-GRAPH)")
-    add_recipe_options(evaluate)
-    add_graph_options(evaluate)
-    return evaluate
+    add_count(parser, "--runs", 5, "trainings (default: 5)")
+    parser.add_argument("--out", metavar="DIR", help="folder (default: runs/evaluate-GRAPH)")
+    add_recipe_options(parser)
+    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:
@@ -42,12 +40,11 @@ def run(options: Namespace) -> None:
     if options.task == "links":
         path = folder / repeat.LINKS
         lines = repeat.evaluate_links(graph, recipe, options.runs, folder)
-        table = repeat.links_table(lines)
+        table = repeat.scores_table(lines, repeat.LINK_COLUMNS)
     else:
         path = folder / repeat.RUNS
         lines = repeat.evaluate_runs(graph, recipe, options.runs, folder)
-        is_cluster = options.task == "cluster"
-        columns = repeat.CLUSTER_COLUMNS if is_cluster else tuple(repeat.COLUMNS)
+        columns = repeat.CLUSTER_COLUMNS if options.task == "cluster" else repeat.COLUMNS
         is_typed = isinstance(graph, HeteroGraph)
         table = repeat.split_table(lines) if is_typed else repeat.scores_table(lines, columns)
     counted = f"mean ± std over {len(lines)} independent trainings"

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dgb.cookbook import load_recipe, recipe_names
-from dgb.errors import DGBError
 from dgb.recipe import Data, Recipe
 from dgb.terminal import log
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Graph
-    from dgb.data.typed.graph import HeteroGraph
+    from dgb.data.typed.graph import AnyGraph
 
 
 def choose_recipe(options: Namespace) -> Recipe:
@@ -43,7 +41,7 @@ def _absolute(path: str) -> str:
     return str(Path(path).expanduser().resolve()) if path else ""
 
 
-def open_graph(data: Data, options: Namespace, **run: Any) -> "Graph | HeteroGraph":
+def open_graph(data: Data, options: Namespace, **run: Any) -> "AnyGraph":
     """Return the graph that a recipe describes, and log what was made or guessed in reading it.
 
     `run` is the encoding or the schema of a finished run, to read another graph as it was read.
@@ -56,27 +54,12 @@ def open_graph(data: Data, options: Namespace, **run: Any) -> "Graph | HeteroGra
     return graph
 
 
-def open_plain_graph(data: Data, options: Namespace, **run: Any) -> "Graph":
-    """Return the graph that a recipe describes, refusing one of several node types."""
-    from dgb.data.graph import Graph
-    from dgb.data.load import is_hetero
-
-    if is_hetero(data.graph):
-        raise DGBError(
-            f"{data.graph} has several types of nodes, and this is for graphs of one; `dgb train`, "
-            "`dgb evaluate` and `dgb embed` take such a graph"
-        )
-    graph = open_graph(data, options, **run)
-    assert isinstance(graph, Graph), "others are refused above"
-    return graph
-
-
 def data_options(options: Namespace) -> dict[str, Any]:
     """Return where data may come from."""
     return {"data_folder": options.data_folder, "offline": options.offline}
 
 
-def describe_graph(graph: "Graph | HeteroGraph") -> str:
+def describe_graph(graph: "AnyGraph") -> str:
     """Return a graph's name and size in a line."""
     from dgb.data.typed.graph import HeteroGraph
 

@@ -2,18 +2,15 @@
 
 from argparse import ArgumentParser, Namespace
 
-from dgb.commands.options import Verbs
 from dgb.cookbook import load_recipe, recipe_names, setting_lines
 from dgb.terminal import output
 
+HELP = "versions and devices, or all settings of a recipe"
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    info: ArgumentParser = verbs.add_parser(
-        "info", help="versions and devices, or all settings of a recipe"
-    )
-    info.add_argument("recipe", nargs="?", help="a name or a .toml file")
-    return info
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("recipe", nargs="?", help="a name or a .toml file")
 
 
 def run(options: Namespace) -> None:

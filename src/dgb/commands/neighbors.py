@@ -2,10 +2,11 @@
 
 import json
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import Verbs, add_count, check_out
+from dgb.commands.options import add_count, check_out
 from dgb.errors import DGBError, printable
 from dgb.terminal import output
 
@@ -13,21 +14,20 @@ if TYPE_CHECKING:
     from dgb.arrays import Array
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    neighbors: ArgumentParser = verbs.add_parser(
-        "neighbors", help="the nodes nearest to some nodes, by cosine"
-    )
-    neighbors.add_argument("run", help="run folder")
-    neighbors.add_argument("nodes", nargs="*", metavar="NODE", help="ids as in your own files")
-    neighbors.add_argument("--all", action="store_true", help="write those of all nodes to a file")
-    add_count(neighbors, "-k", 10, "of each (default: 10)")
-    neighbors.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
-    neighbors.add_argument("--json", action="store_true", help="for programs")
-    neighbors.add_argument(
+HELP = "the nodes nearest to some nodes, by cosine"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("run", help="run folder")
+    parser.add_argument("nodes", nargs="*", metavar="NODE", help="ids as in your own files")
+    parser.add_argument("--all", action="store_true", help="write those of all nodes to a file")
+    add_count(parser, "-k", 10, "of each (default: 10)")
+    parser.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
         "--out", metavar="FILE", help="of --all (default: neighbors.parquet in the run folder)"
     )
-    return neighbors
 
 
 def run(options: Namespace) -> None:
@@ -75,43 +75,32 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
 
 
 def _find(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[dict[str, Any]]:
+    """Return every node asked for with its neighbors, and labels where the run's map has them."""
     import numpy as np
 
     from dgb.data.ids import find_nodes
     from dgb.evaluate.neighbors import nearest
-
-    rows = find_nodes(ids, np.array(options.nodes))
-    positions, similarities = nearest(z, rows, options.k)
-    # Vectors of another file may be of another graph, whose ids only look the same.
-    labels = {} if options.vectors else _labels(folder)
-    return [
-        _entry(node, ids[near].tolist(), similar.tolist(), labels)
-        for node, near, similar in zip(ids[rows].tolist(), positions, similarities, strict=True)
-    ]
-
-
-def _labels(folder: Path) -> dict[Any, str]:
-    """Return the label of every node that the run's map shows with one."""
     from dgb.run.map import MAP, read_map
 
-    try:
-        table = read_map(folder / MAP)
-    except DGBError:  # the vectors are there all the same
-        table = None
-    if table is None:
-        return {}
-    pairs = zip(table["node_id"].to_pylist(), table["label"].to_pylist(), strict=True)
-    return {node: label for node, label in pairs if label is not None}
-
-
-def _entry(
-    node: Any, near: list[Any], similarities: list[float], labels: dict[Any, str]
-) -> dict[str, Any]:
-    found = [
-        {"id": other, "similarity": round(similar, 4), "label": labels.get(other)}
-        for other, similar in zip(near, similarities, strict=True)
+    rows = find_nodes(ids, np.array(options.nodes))
+    labels: dict[Any, str] = {}
+    # Vectors of another file may be of another graph, whose ids only look the same.
+    with suppress(DGBError):  # of a damaged map: the vectors are there all the same
+        if not options.vectors and (table := read_map(folder / MAP)) is not None:
+            labels = dict(zip(*(table[c].to_pylist() for c in ("node_id", "label")), strict=True))
+    return [
+        {
+            "id": node,
+            "label": labels.get(node),
+            "neighbors": [
+                {"id": other, "similarity": round(similarity, 4), "label": labels.get(other)}
+                for other, similarity in zip(ids[near].tolist(), similar.tolist(), strict=True)
+            ],
+        }
+        for node, near, similar in zip(
+            ids[rows].tolist(), *nearest(z, rows, options.k), strict=True
+        )
     ]
-    return {"id": node, "label": labels.get(node), "neighbors": found}
 
 
 def _format(entry: dict[str, Any]) -> list[str]:

@@ -1,16 +1,10 @@
-"""What the verbs share: options, and the recipe and the graph that they ask for."""
+"""Options that several verbs share."""
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dgb.errors import DGBError
 
-if TYPE_CHECKING:
-    pass
-
-
-Verbs = Any  # what argparse adds verbs to has no public name
 GRAPH = "a known data set (dgb data list), a file of edges, or a folder with edges.* and nodes.*"
 
 

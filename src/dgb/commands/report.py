@@ -4,19 +4,16 @@ import webbrowser
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.options import Verbs
 from dgb.terminal import output
 
+HELP = "one page to look at a run or a comparison"
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    report: ArgumentParser = verbs.add_parser(
-        "report", help="one page to look at a run or a comparison"
-    )
-    report.add_argument("run", help="run folder, or the folder of a comparison")
-    report.add_argument("--compare", metavar="DIR", help="a comparison to show next to the run")
-    report.add_argument("--open", action="store_true", help="open it in the browser")
-    return report
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("run", help="run folder, or the folder of a comparison")
+    parser.add_argument("--compare", metavar="DIR", help="a comparison to show next to the run")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
 
 
 def run(options: Namespace) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.options import Verbs, add_count, add_data_options, check_counts
+from dgb.commands.options import add_count, add_data_options, check_counts
 from dgb.settings import split_list
 from dgb.terminal import log, output
 
@@ -146,28 +146,27 @@ MADE: dict[str, Make] = {
 }
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    reproduce: ArgumentParser = verbs.add_parser(
-        "reproduce", help="measure the paper's tables, draw its figures"
-    )
-    reproduce.add_argument("what", choices=tuple(MADE), metavar="|".join(MADE))
-    reproduce.add_argument(
+HELP = "measure the paper's tables, draw its figures"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("what", choices=tuple(MADE), metavar="|".join(MADE))
+    parser.add_argument(
         "--datasets",
         metavar="A,B",
         help="(default: cora,citeseer,pubmed; of hetero all that are at hand)",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--methods", default="", metavar="A,B", help="rows of the table (default: all)"
     )
-    add_count(reproduce, "--runs", None, "trainings a cell")
-    add_count(reproduce, "--jobs", 1, "trainings at once")
-    add_count(reproduce, "--lines", 5, "to verify")
-    reproduce.add_argument(
+    add_count(parser, "--runs", None, "trainings a cell")
+    add_count(parser, "--jobs", 1, "trainings at once")
+    add_count(parser, "--lines", 5, "to verify")
+    parser.add_argument(
         "--results", default="results", metavar="DIR", help="folder (default: results)"
     )
-    add_data_options(reproduce)
-    return reproduce
+    add_data_options(parser)
 
 
 def run(options: Namespace) -> None:

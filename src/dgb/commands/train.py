@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import (
     GRAPH,
-    Verbs,
     add_count,
     add_graph_options,
     add_recipe_options,
@@ -19,35 +18,38 @@ from dgb.recipe import Recipe
 from dgb.terminal import log, output
 
 if TYPE_CHECKING:
-    from dgb.data.graph import Graph
-    from dgb.data.typed.graph import HeteroGraph
+    from dgb.data.typed.graph import AnyGraph
     from dgb.ray.cluster import Cluster
 
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    train: ArgumentParser = verbs.add_parser(
-        "train", help="train once, write a run folder, score it if labelled"
-    )
-    train.add_argument("graph", nargs="?", help=GRAPH)
-    train.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
-    train.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
-    train.add_argument(
+HELP = "train once, write a run folder, score it if labelled"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("graph", nargs="?", help=GRAPH)
+    parser.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
+    parser.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
+    parser.add_argument(
         "--engine", choices=("local", "ray"), default="local", help="one process, or many machines"
     )
-    train.add_argument(
+    parser.add_argument(
         "--address", metavar="HOST:PORT", help="of a Ray cluster (default: this machine alone)"
     )
-    add_count(train, "--workers", None, "ranks that share the rows (default: one a machine)")
-    add_recipe_options(train)
-    add_graph_options(train)
-    return train
+    add_count(parser, "--workers", None, "ranks that share the rows (default: one a machine)")
+    add_recipe_options(parser)
+    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:
     """Train once into a run folder, or resume one; the report is a page to look at it."""
+    from dgb.commands.counts import path_lines
+    from dgb.data.typed.graph import HeteroGraph
     from dgb.files.lock import locked
+    from dgb.run.check import check_recipe
     from dgb.run.folder import make_folder
+    from dgb.run.setup import resolve_recipe
+    from dgb.views.metapaths.inputs import metapaths_of
 
     if bool(options.graph) == bool(options.resume):
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
@@ -55,7 +57,13 @@ def run(options: Namespace) -> None:
     if options.resume:
         _resume(options, cluster)
         return
-    graph, recipe, folder = _start(options)
+    recipe = choose_recipe(options)
+    check_recipe(recipe)
+    graph = open_graph(recipe.data, options)
+    recipe = resolve_recipe(graph, recipe, is_on_cluster=cluster is not None)
+    if isinstance(graph, HeteroGraph) and recipe.hetero.encoder != "relations":
+        output(*path_lines(graph, metapaths_of(graph, recipe)), "")
+    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     with locked(folder):
         make_folder(folder, recipe)
         _train(graph, recipe, folder, cluster)
@@ -73,30 +81,6 @@ def _choose_cluster(options: Namespace) -> "Cluster | None":
     if options.address or options.workers is not None:
         raise DGBError("--address and --workers go with --engine ray")
     return None
-
-
-def _start(options: Namespace) -> tuple["Graph | HeteroGraph", Recipe, Path]:
-    from dgb.data.typed.graph import HeteroGraph
-    from dgb.run.check import check_recipe
-    from dgb.run.setup import resolve_recipe
-
-    recipe = choose_recipe(options)
-    check_recipe(recipe)
-    graph = open_graph(recipe.data, options)
-    recipe = resolve_recipe(graph, recipe, is_on_cluster=options.engine == "ray")
-    if isinstance(graph, HeteroGraph):
-        _print_paths(graph, recipe)
-    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    return graph, recipe, folder
-
-
-def _print_paths(graph: "HeteroGraph", recipe: Recipe) -> None:
-    """Print the meta-paths of a run, and how dense the graphs are that they make."""
-    from dgb.commands.counts import path_lines
-    from dgb.views.metapaths.inputs import metapaths_of
-
-    if recipe.hetero.encoder != "relations":
-        output(*path_lines(graph, metapaths_of(graph, recipe)), "")
 
 
 def _resume(options: Namespace, cluster: "Cluster | None") -> None:
@@ -118,9 +102,7 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
 
 
-def _train(
-    graph: "Graph | HeteroGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None"
-) -> None:
+def _train(graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None") -> None:
     """Train into a folder that is there; what stops it is said together with how to resume."""
     from dgb.data.typed.graph import HeteroGraph
     from dgb.files.atomic import UNWRITABLE

@@ -4,17 +4,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import GRAPH, Verbs, add_count, add_graph_options, add_recipe_options
+from dgb.commands.options import GRAPH, add_count, add_graph_options, add_recipe_options
 from dgb.terminal import log, output
 
+HELP = "search a recipe for a graph, with or without labels"
 
-def add_options(verbs: Verbs) -> ArgumentParser:
-    """Add the verb and its options."""
-    tune: ArgumentParser = verbs.add_parser(
-        "tune", help="search a recipe for a graph, with or without labels"
-    )
-    tune.add_argument("graph", help=GRAPH)
-    tune.add_argument(
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    parser.add_argument("graph", help=GRAPH)
+    parser.add_argument(
         "--search",
         action="append",
         default=[],
@@ -22,14 +21,13 @@ def add_options(verbs: Verbs) -> ArgumentParser:
         help="train.decay=0.8:0.99, train.learning_rate=1e-4:1e-2:log or encoder.width=256,512 "
         "(default: the keys that matter most)",
     )
-    add_count(tune, "--trials", 30, "in all (default: 30)")
-    add_count(tune, "--seeds", 1, "trainings a trial")
-    tune.add_argument("--criterion", metavar="NAME", help="validation, or one that needs no labels")
-    tune.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
-    tune.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
-    add_recipe_options(tune)
-    add_graph_options(tune)
-    return tune
+    add_count(parser, "--trials", 30, "in all (default: 30)")
+    add_count(parser, "--seeds", 1, "trainings a trial")
+    parser.add_argument("--criterion", metavar="NAME", help="validation, or a label-free one")
+    parser.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
+    parser.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
+    add_recipe_options(parser)
+    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:

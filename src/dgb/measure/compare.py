@@ -67,28 +67,24 @@ def leave_out(methods: Iterable[str], graph: AnyGraph, split: int) -> dict[str, 
 def make_jobs(
     graph: AnyGraph, chosen: Mapping[str, Any], recipe: Recipe, repeats: Repeats
 ) -> list[Job]:
-    """Return the trainings of systems with the settings chosen for them, seed after seed."""
+    """Return the trainings of systems with the settings chosen for them, seed after seed.
+
+    What is learnt without labels serves all splits; a classifier is trained for each of them.
+    """
+    first, count = recipe.train.seed, repeats.splits
     return [
-        Job(TABLE, key, graph.name, key, with_seed(recipe, seed), settings, split)
-        for number in range(repeats.runs)
+        Job(TABLE, key, graph.name, key, with_seed(recipe, own_seed), settings, split)
+        for seed in range(first, first + repeats.runs)
         for key, settings in chosen.items()
-        if METHODS[key].is_random or _has_new_splits(graph, number * repeats.splits)
-        for seed, split in _seeds(key, recipe.train.seed + number, repeats)
+        if METHODS[key].is_random or _has_new_splits(graph, (seed - first) * count)
+        for split in range(seed * count, (seed + 1) * count)
+        for own_seed in [split if METHODS[key].classifies else seed]
     ]
 
 
 def _has_new_splits(graph: AnyGraph, used: int) -> bool:
     """Tell whether the same result is still to be scored on splits that have not been used."""
     return used == 0 or (graph.labels is not None and used < (len(graph.splits) or used + 1))
-
-
-def _seeds(key: str, seed: int, repeats: Repeats) -> list[tuple[int, int]]:
-    """Return the seeds of a run's trainings, each with a split.
-
-    What is learnt without labels serves all splits; a classifier is trained for each of them.
-    """
-    splits = [seed * repeats.splits + k for k in range(repeats.splits)]
-    return [(split if METHODS[key].classifies else seed, split) for split in splits]
 
 
 def why_no_accuracy(graph: AnyGraph, jobs: Iterable[Job]) -> str | None:
@@ -124,10 +120,6 @@ def _score(job: Job, result: Any, graph: Graph) -> Line:
         return as_line(score_result(method, result, graph, split, job.recipe.probe))
     if method.classifies:
         raise DGBError(why)
-    return {"effective_rank": _effective_rank(result)}
-
-
-def _effective_rank(rows: Any) -> float:
-    chosen = rows[:: max(1, rows.shape[0] // SAMPLE)]  # as many as it looks at, before it is dense
-    dense = chosen.toarray() if hasattr(chosen, "toarray") else np.asarray(chosen)
-    return round(effective_rank(torch.from_numpy(dense)), 1)
+    rows = result[:: max(1, result.shape[0] // SAMPLE)]  # all it looks at, before they are dense
+    dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+    return {"effective_rank": round(effective_rank(torch.from_numpy(dense)), 1)}

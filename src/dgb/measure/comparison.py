@@ -49,6 +49,7 @@ def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Compar
     """Return the table of a comparison, best validation accuracy first."""
     is_scored = any("test_accuracy" in line for line in lines)
     first, second = ("test_accuracy", "val_accuracy") if is_scored else ("effective_rank", "")
+    head, note = (HEAD, NOTE) if is_scored else (HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS)
     lines = [line for line in lines if first in line]
     keys = dict.fromkeys(line["method"] for line in lines)
     by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
@@ -58,10 +59,8 @@ def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Compar
         Row(key, _cells(key, by_key[key], first, second), _mean(by_key[key], first) / most)
         for key in order
     ]
-    head, note = (HEAD, NOTE) if is_scored else (HEAD_WITHOUT_LABELS, NOTE_WITHOUT_LABELS)
-    return Comparison(
-        title, head, note, rows, remarks, lines[-1].get("graph_hash", "") if lines else ""
-    )
+    graph_hash = lines[-1].get("graph_hash", "") if lines else ""
+    return Comparison(title, head, note, rows, remarks, graph_hash)
 
 
 def as_text(table: Comparison) -> str:
@@ -79,31 +78,23 @@ def write(table: Comparison, folder: Path) -> None:
 
 def read_comparison(folder: Path) -> Comparison:
     """Return the table of a comparison's folder, a system's last settings where it has several."""
-    lines = [line for line in read_lines(folder / COMPARISON) if _is_measured(line)]
+    needed = {"graph", "graph_hash", "method", "recipe", "seed"}
+    known = [line for line in read_lines(folder / COMPARISON) if needed <= line.keys()]
+    lines = [line for line in known if str(line["method"]) in METHODS]
     if not lines:
         raise DGBError(f"{folder} holds no comparison ({COMPARISON}); make one with `dgb compare`")
     try:
-        return _table_of(lines, folder)
+        same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
+        last = {line["method"]: line["recipe"] for line in same}
+        shown = [line for line in same if line["recipe"] == last[line["method"]]]
+        remarks = _read_remarks(folder / MARKDOWN)
+        if left := len(lines) - len(shown):
+            remarks.append(f"{left} older measurements, of other settings or data, are left out")
+        return make_comparison(f"Systems on {shown[-1]['graph']}", shown, remarks)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise DGBError(
             f"{folder / COMPARISON} is not as `dgb compare` writes it ({error!r}); compare again"
         ) from error
-
-
-def _table_of(lines: list[Line], folder: Path) -> Comparison:
-    same = [line for line in lines if line["graph_hash"] == lines[-1]["graph_hash"]]
-    last = {line["method"]: line["recipe"] for line in same}
-    shown = [line for line in same if line["recipe"] == last[line["method"]]]
-    remarks = _read_remarks(folder / MARKDOWN)
-    if left := len(lines) - len(shown):
-        remarks.append(f"{left} older measurements, of other settings or data, are left out")
-    return make_comparison(f"Systems on {shown[-1]['graph']}", shown, remarks)
-
-
-def _is_measured(line: Line) -> bool:
-    needed = {"graph", "graph_hash", "recipe", "seed"}
-    method = line.get("method")
-    return isinstance(method, str) and method in METHODS and needed <= line.keys()
 
 
 def _read_remarks(path: Path) -> list[str]:
@@ -114,20 +105,16 @@ def _read_remarks(path: Path) -> list[str]:
 
 def _cells(key: str, lines: list[Line], first: str, second: str) -> tuple[str, ...]:
     factor = 100 if second else 1
-    shown = (spread(_values(lines, name, factor)) for name in (first, second))
-    cost = (_plain(_values(lines, name)) for name in ("seconds", "peak_mb"))
+    shown = (spread([factor * v for v in _values(lines, name)]) for name in (first, second))
+    means = ((_values(lines, name), _mean(lines, name)) for name in ("seconds", "peak_mb"))
+    cost = (f"{mean:.{int(mean < 10)}f}" if values else "" for values, mean in means)
     runs = len({line["seed"] for line in lines})
     splits = f" × {len(lines) // runs}" if len(lines) > runs else ""
     return (METHODS[key].title, *shown, *cost, f"{runs}{splits}")
 
 
-def _values(lines: list[Line], name: str, factor: float = 1) -> list[float]:
-    return [factor * line[name] for line in lines if line.get(name) is not None]
-
-
-def _plain(values: list[float]) -> str:
-    mean, _ = mean_std(values) if values else (None, None)
-    return "" if mean is None else f"{mean:.1f}" if mean < 10 else f"{mean:.0f}"
+def _values(lines: list[Line], name: str) -> list[float]:
+    return [line[name] for line in lines if line.get(name) is not None]
 
 
 def _mean(lines: list[Line], name: str) -> float:

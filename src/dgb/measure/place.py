@@ -57,8 +57,14 @@ def in_parallel(
                 running[pool.submit(function, task, place)] = task
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), _result(future)
+            try:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+            except BrokenProcessPool as error:
+                raise DGBError(
+                    "a training was killed, most often for want of memory; the same command with "
+                    "fewer --jobs resumes it"
+                ) from error
 
 
 def _end_with_parent() -> None:
@@ -73,16 +79,6 @@ def _end_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _result(future: "Future[Result]") -> Result:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise DGBError(
-            "a training was killed, most often for want of memory; the same command with fewer "
-            "--jobs resumes it"
-        ) from error
-
-
 @contextmanager
 def _quiet(threads: int) -> Iterator[None]:
     """Let processes started in here draw no bars and use their share of the cores."""
@@ -93,8 +89,6 @@ def _quiet(threads: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in wanted:
+            del os.environ[name]
+        os.environ.update({name: value for name, value in before.items() if value is not None})

@@ -1,6 +1,8 @@
 """N independent trainings of one recipe, for classes, clusters or links: mean ± std over them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
+from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ from dgb.run.train import train
 RUNS, LINKS = "runs.jsonl", "links.jsonl"
 KEY = ("graph_hash", "recipe", "seed")
 SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
-COLUMNS = {
+TITLES = SYSTEMS | {"edges": "edges alone"}
+Keys = tuple[str, ...]  # where a score lies in a line, from the outside in
+COLUMNS: dict[str, Keys] = {
     "validation": ("probe", "validation"),
     "test": ("probe", "test"),
     "Macro-F1": ("probe", "macro_f1"),  # only HeCo's probe measures this and AUC
@@ -29,7 +33,7 @@ COLUMNS = {
     "NMI": ("cluster", "nmi"),
     "ARI": ("cluster", "ari"),
 }
-CLUSTER_COLUMNS = tuple(name for name, (part, _) in COLUMNS.items() if part == "cluster")
+CLUSTER_COLUMNS = {name: keys for name, keys in COLUMNS.items() if keys[0] == "cluster"}
 SPLIT_COLUMNS = {
     "validation": "validation_macro_f1",
     "Macro-F1": "macro_f1",
@@ -37,8 +41,13 @@ SPLIT_COLUMNS = {
     "AUC": "auc",
 }
 ACCURACIES = {"validation": "validation", "test": "test"}  # of probes that measure no F1
-LINK_COLUMNS = {"validation AUC": "validation_auc", "test AUC": "test_auc", "test AP": "test_ap"}
+LINK_COLUMNS: dict[str, Keys] = {
+    "validation AUC": ("validation_auc",),
+    "test AUC": ("test_auc",),
+    "test AP": ("test_ap",),
+}
 WIDTHS = (14, 14)  # of the columns on the terminal, at least
+TrainOnce = Callable[[Any, Recipe], Line]
 
 
 def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> list[Line]:
@@ -57,11 +66,7 @@ def evaluate_links(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> 
 
 
 def repeat(
-    graph: AnyGraph,
-    recipe: Recipe,
-    runs: int,
-    path: Path,
-    train_once: Callable[[Any, Recipe], Line],
+    graph: AnyGraph, recipe: Recipe, runs: int, path: Path, train_once: TrainOnce
 ) -> list[Line]:
     """Return what `train_once` returns for every seed, taken from the lines of a file if there."""
 
@@ -104,35 +109,28 @@ def train_on_split(graph: Any, recipe: Recipe) -> Line:
     return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores
 
 
-def scores_table(lines: list[Line], columns: Collection[str] = tuple(COLUMNS)) -> str:
-    """Return the scores as text: a row per system, in percent, mean ± std over lines.
+def scores_table(lines: list[Line], columns: Mapping[str, Keys] = COLUMNS) -> str:
+    """Return a row per system, in percent, mean ± std over lines."""
+    rows = {title: (system,) for system, title in TITLES.items() if system in lines[0]}
+    return _table(lines, rows, columns)
+
+
+def _table(lines: list[Line], rows: Mapping[str, Keys], columns: Mapping[str, Keys]) -> str:
+    """Return a table of what lines have at the keys of a row and then of a column.
 
     A column for which a line has no number is left out.
     """
-    places = {
-        name: (part, key)
-        for name, (part, key) in COLUMNS.items()
-        if name in columns and all(key in line["dgb"][part] for line in lines)
+    values = {
+        name: [[reduce(_get, (*row, *keys), line) for line in lines] for row in rows.values()]
+        for name, keys in columns.items()
     }
-    rows = [
-        (
-            title,
-            *(percent(line[system][part][key] for line in lines) for part, key in places.values()),
-        )
-        for system, title in SYSTEMS.items()
-        if system in lines[0]
-    ]
-    return text_table(("", *places), rows, *WIDTHS)
+    whole = {name: cells for name, cells in values.items() if {} not in chain(*cells)}
+    cells = zip(rows, *(map(percent, column) for column in whole.values()), strict=True)
+    return text_table(("", *whole), cells, *WIDTHS)
 
 
-def links_table(lines: list[Line]) -> str:
-    """Return the link scores as text: a row per system, in percent, mean ± std over lines."""
-    rows = [
-        (title, *(percent(line[system][key] for line in lines) for key in LINK_COLUMNS.values()))
-        for system, title in (SYSTEMS | {"edges": "edges alone"}).items()
-        if system in lines[0]
-    ]
-    return text_table(("", *LINK_COLUMNS), rows, *WIDTHS)
+def _get(values: Any, key: str) -> Any:
+    return values.get(key, {})
 
 
 def split_columns(splits: dict[str, Line]) -> dict[str, str]:
@@ -142,22 +140,13 @@ def split_columns(splits: dict[str, Line]) -> dict[str, str]:
 
 def split_table(lines: list[Line]) -> str:
     """Return a row per split and system, in percent, then one per system for the clusters."""
-    first = lines[0]["dgb"]["splits"]
-    shown = [system for system in SYSTEMS if system in lines[0]]
-    columns = {
-        name: key
-        for name, key in split_columns(first).items()
-        if all(
-            key in line[system]["splits"][s] for line in lines for system in shown for s in first
-        )
+    splits = lines[0]["dgb"]["splits"]
+    rows = {
+        f"{title}, {name}" if len(splits) > 1 else title: (system, "splits", name)
+        for name in splits
+        for system, title in SYSTEMS.items()
+        if system in lines[0]
     }
-    rows = [
-        (
-            f"{SYSTEMS[system]}, {name}" if len(first) > 1 else SYSTEMS[system],
-            *(percent(line[system]["splits"][name][k] for line in lines) for k in columns.values()),
-        )
-        for name in first
-        for system in shown
-    ]
-    clusters = scores_table(lines, ("NMI", "ARI"))
-    return f"{text_table(('', *columns), rows, *WIDTHS)}\n\n{clusters}"
+    columns = {name: (key,) for name, key in split_columns(splits).items()}
+    clusters = {name: COLUMNS[name] for name in ("NMI", "ARI")}
+    return f"{_table(lines, rows, columns)}\n\n{scores_table(lines, clusters)}"
