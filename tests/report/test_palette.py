@@ -34,9 +34,7 @@ WHITE = [0.9505, 1.0, 1.089]
 
 def palette(theme: str) -> Any:
     """Return the colours of the page's script as linear RGB."""
-    (text,) = re.findall(
-        rf"PALETTE = \{{.*?{theme}: (\[.*?\])", read_part("dgb.report", "colours.js"), re.S
-    )
+    (text,) = re.findall(rf"PALETTE = \{{.*?{theme}: (\[.*?\])", read_part("colours.js"), re.S)
     codes = re.findall(r"#(\w\w)(\w\w)(\w\w)", text)
     rgb = np.array([[int(part, 16) for part in code] for code in codes]) / 255
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

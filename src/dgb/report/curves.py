@@ -5,13 +5,15 @@ import math
 from html import escape
 from typing import Any, NamedTuple
 
+from dgb.report.html import section
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
 CURVES = {
     "loss": ("Loss", "Eq. 10, from 0 (the views agree) to 8"),
     "effective_rank": (
         "Effective rank",
-        "directions that the augmented view 1 uses; below 2 is a collapse",
+        "directions of the augmented view 1; below 2: a collapse",
     ),
     "spread": ("Spread", "variance of unit-length projections; 0 when all nodes are alike"),
 }
@@ -20,12 +22,8 @@ CURVES = {
 def curves(metrics: list[dict[str, Any]]) -> str:
     """Return the section of training curves, each with the epochs that measured it."""
     drawn = [_figure(name, points) for name in CURVES if (points := _points(metrics, name))]
-    if not drawn:
-        return ""
-    return (
-        '<section aria-labelledby="training"><h2 id="training">Training</h2>'
-        f'<div class="curves">{"".join(drawn)}</div></section>\n'
-    )
+    figures = f'<div class="curves">{"".join(drawn)}</div>'
+    return section("training", "Training", figures) if drawn else ""
 
 
 def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]:
@@ -74,28 +72,21 @@ def _svg(name: str, points: list[tuple[int, float]]) -> str:
     low, high = min(ticks[0], *values), max(ticks[-1], *values)
     frame = _Frame(points[0][0], points[-1][0], low, high)
     line = " ".join(f"{frame.x(epoch):.1f},{frame.y(value):.1f}" for epoch, value in points)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">'
-        f"{_grid(frame, ticks)}{_ends(frame)}"
-        f'<polyline points="{line}"/><circle class="mark" r="4" visibility="hidden"/></svg>'
-    )
-
-
-def _grid(frame: _Frame, ticks: list[float]) -> str:
-    return "".join(
+    grid = "".join(
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
         for tick, y in ((tick, frame.y(tick)) for tick in ticks)
     )
-
-
-def _ends(frame: _Frame) -> str:
     # Of one epoch alone, the first text replaces the last.
     ends = {frame.last: ("end", str(frame.last))}
     ends[frame.first] = ("start", f"epoch {frame.first}")
-    return "".join(
+    texts = "".join(
         f'<text x="{frame.x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
         for epoch, (anchor, text) in ends.items()
+    )
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">{grid}{texts}'
+        f'<polyline points="{line}"/><circle class="mark" r="4" visibility="hidden"/></svg>'
     )
 
 

@@ -16,32 +16,33 @@ def html_page(
 
     `data` is what the script reads, as JSON in the element #data.
     """
-    code = read_part("dgb.report", "page.js") + script
-    return Template(read_part("dgb.report", "page.html")).substitute(
+    code = read_part("page.js") + script
+    json_part = f'<script type="application/json" id="data">{embed_json(data)}</script>\n'
+    digest = hashlib.sha256(code.encode("utf-8")).digest()
+    return Template(read_part("page.html")).substitute(
         title=escape(title),
         facts=f'<p class="facts">{escape(facts)}</p>' if facts else "",
-        style=read_part("dgb.report", "page.css") + style,
+        style=read_part("page.css") + style,
         body=body,
-        data=""
-        if data is None
-        else f'<script type="application/json" id="data">{embed_json(data)}</script>\n',
+        data="" if data is None else json_part,
         script=code,
-        hash=_hash(code),
+        # What a Content-Security-Policy calls a script by, so that no other one runs.
+        hash=f"sha256-{base64.b64encode(digest).decode()}",
     )
 
 
-def read_part(package: str, name: str) -> str:
-    """Return a file of a package: a style, a script or a template."""
-    return (resources.files(package) / name).read_text("utf-8")
+def section(key: str, title: str, body: str) -> str:
+    """Return a part of the page below its heading."""
+    head = f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>'
+    return f"{head}{body}</section>\n"
+
+
+def read_part(name: str) -> str:
+    """Return a file of this package: a style, a script or a template."""
+    return (resources.files("dgb.report") / name).read_text("utf-8")
 
 
 def embed_json(values: Any) -> str:
     """Return JSON that cannot end the script element it stands in."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
-
-
-def _hash(script: str) -> str:
-    """Return what a Content-Security-Policy calls a script by, so that no other one runs."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,12 +1,15 @@
 """The numbers of a run: cards with what each of them means, and the confusion matrix."""
 
 from html import escape
+from itertools import product
 from typing import Any
 
 from dgb.measure.repeat import SYSTEMS, split_columns
 from dgb.measure.table import html_row, html_table
 from dgb.recipe import Recipe
+from dgb.report.html import section
 
+UNKNOWN = "not measured"
 MEANINGS = {
     "dgb": "this run",
     "random": "the same encoder before its first step",
@@ -16,25 +19,23 @@ MEANINGS = {
 
 def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     """Return the section of cards."""
-    seconds = scores.get("seconds")
+    rank, memory = scores.get("effective_rank"), scores.get("peak_mb")
+    width = f"the encoder is {recipe.encoder.width:,} wide"
     cards = [
         *_labelled_cards(scores),
         _card(
             "Effective rank",
-            _format(scores.get("effective_rank"), "{:,.0f}"),
-            f"directions that the embeddings use; the encoder is {recipe.encoder.width:,} wide",
+            UNKNOWN if rank is None else f"{rank:,.0f}",
+            f"directions that the embeddings use; {width}",
         ),
-        _card("Training time", _format_time(seconds), f"for {epochs:,} epochs"),
+        _card("Training time", _format_time(scores.get("seconds")), f"for {epochs:,} epochs"),
         _card(
             "Memory",
-            _format(scores.get("peak_mb"), "{:,.0f} MB"),
+            UNKNOWN if memory is None else f"{memory:,.0f} MB",
             "the most that the process held, scoring included",
         ),
     ]
-    return (
-        '<section aria-labelledby="numbers"><h2 id="numbers">Numbers</h2>'
-        f'<div class="cards">{"".join(cards)}</div></section>\n'
-    )
+    return section("numbers", "Numbers", f'<div class="cards">{"".join(cards)}</div>')
 
 
 def confusion_section(scores: dict[str, Any]) -> str:
@@ -47,12 +48,13 @@ def confusion_section(scores: dict[str, Any]) -> str:
         f'<tr><th scope="row">{escape(str(name))}</th>{_heat(row)}</tr>'
         for name, row in zip(labels, counts, strict=True)
     )
-    return (
-        '<section aria-labelledby="confusion"><h2 id="confusion">Which classes are confused</h2>'
+    return section(
+        "confusion",
+        "Which classes are confused",
         '<p class="note">Test nodes: rows are the true class, columns the predicted one; '
         'the stronger the colour, the larger the share of its row.</p><div class="scroll">'
         f'<table class="heat"><thead><tr><td></td>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div></section>\n"
+        f"<tbody>{body}</tbody></table></div>",
     )
 
 
@@ -117,23 +119,18 @@ def _heat(row: list[int]) -> str:
     )
 
 
-def _format(value: float | None, form: str) -> str:
-    return "not measured" if value is None else form.format(value)
-
-
 def _format_time(seconds: float | None) -> str:
-    if seconds is None or seconds < 100:
-        return _format(seconds, "{:.1f} s" if seconds is not None and seconds < 10 else "{:.0f} s")
+    if seconds is None:
+        return UNKNOWN
+    if seconds < 100:
+        return f"{seconds:.{int(seconds < 10)}f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def hetero_section(scores: dict[str, Any]) -> str:
-    """Return the sections, which are empty for a graph of one node type."""
-    return _paths(scores.get("attention") or {}) + _splits(scores)
-
-
-def _paths(attention: dict[str, float]) -> str:
+def paths_section(scores: dict[str, Any]) -> str:
+    """Return the section of meta-paths, which is empty for a graph of one node type."""
+    attention = scores.get("attention") or {}
     if not attention:
         return ""
     rows = "".join(
@@ -142,33 +139,25 @@ def _paths(attention: dict[str, float]) -> str:
         f'<span class="bar" style="width:{100 * share:.1f}%"></span></li>'
         for name, share in sorted(attention.items(), key=lambda item: -item[1])
     )
-    return (
-        '<section aria-labelledby="paths"><h2 id="paths">Meta-paths</h2>'
+    return section(
+        "paths",
+        "Meta-paths",
         '<p class="note">How much each meta-path weighs in the embeddings, as the attention over '
-        f'them has learnt it.</p><div class="card"><ul class="bars">{rows}</ul></div></section>\n'
+        f'them has learnt it.</p><div class="card"><ul class="bars">{rows}</ul></div>',
     )
 
 
-def _splits(scores: dict[str, Any]) -> str:
+def splits_section(scores: dict[str, Any]) -> str:
+    """Return the scores split by split, nothing where there is one."""
     splits = scores.get("dgb", {}).get("splits") or {}
     if len(splits) < 2:
         return ""
-    columns = split_columns(splits)
-    rows = [
-        html_row(
-            [escape(title), escape(name), *_cells(scores[system]["splits"][name], columns)],
-            is_ours=system == "dgb",
-        )
-        for name in splits
-        for system, title in SYSTEMS.items()
-        if system in scores
-    ]
-    return (
-        '<section aria-labelledby="splits"><h2 id="splits">Scores by split</h2>'
-        '<p class="note">In percent; the probe is chosen on validation nodes of the split.</p>'
-        f"{html_table(('System', 'Split', *columns), rows, scope='col')}</section>\n"
-    )
-
-
-def _cells(found: dict[str, Any], columns: dict[str, str]) -> list[str]:
-    return [f"{100 * found[key]:.1f}" if key in found else "–" for key in columns.values()]
+    columns, rows = split_columns(splits), []
+    for name, system in product(splits, [key for key in SYSTEMS if key in scores]):
+        found = scores[system]["splits"][name]
+        cells = [f"{100 * found[k]:.1f}" if k in found else "–" for k in columns.values()]
+        titles = [escape(SYSTEMS[system]), escape(name)]
+        rows.append(html_row([*titles, *cells], is_ours=system == "dgb"))
+    note = '<p class="note">In percent; the probe is chosen on validation nodes of the split.</p>'
+    table = html_table(("System", "Split", *columns), rows, scope="col")
+    return section("splits", "Scores by split", note + table)

@@ -11,13 +11,13 @@ from typing import Any
 from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.compare import COMPARISON
-from dgb.measure.comparison import Comparison, Row, read_comparison
+from dgb.measure.comparison import Comparison, read_comparison
 from dgb.measure.table import html_row, html_table
 from dgb.recipe import Recipe
 from dgb.report.curves import curves
-from dgb.report.html import html_page, read_part
+from dgb.report.html import html_page, read_part, section
 from dgb.report.map import pack_map
-from dgb.report.numbers import confusion_section, hetero_section, numbers
+from dgb.report.numbers import confusion_section, numbers, paths_section, splits_section
 from dgb.report.recipe import about, origin, recipe_section
 from dgb.run.folder import RECIPE, SCORES, read_recipe
 from dgb.run.map import MAP
@@ -26,17 +26,16 @@ from dgb.train.monitor import METRICS, read_metrics
 
 def comparison(table: Comparison) -> str:
     """Return a comparison's note, table and remarks as HTML."""
-    made = html_table(table.head, [_comparison_row(row) for row in table.rows], scope="col")
+    rows = []
+    for row in table.rows:
+        title, first, *others = (escape(cell) for cell in row.cells)
+        bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
+        barred = f'<td class="with-bar">{first}{bar}</td>'
+        rows.append(html_row([title, barred, *others], is_ours=row.key == "dgb"))
+    made = html_table(table.head, rows, scope="col")
     remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
     note = f'<p class="note">{escape(table.note)}</p>\n'
     return f"{note}{made}\n" + (f"<ul>{remarks}</ul>\n" if remarks else "")
-
-
-def _comparison_row(row: Row) -> str:
-    title, first, *others = (escape(cell) for cell in row.cells)
-    bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
-    barred = f'<td class="with-bar">{first}{bar}</td>'
-    return html_row([title, barred, *others], is_ours=row.key == "dgb")
 
 
 REPORT = "report.html"
@@ -62,12 +61,6 @@ class Run:
         return str(self.scores.get("graph") or Path(self.recipe.data.graph).stem or "graph")
 
 
-def read_run(folder: Path) -> Run:
-    """Return what the files of a run folder hold."""
-    scores = _read_scores(folder / SCORES)
-    return Run(folder, read_recipe(folder), read_metrics(folder), scores, pack_map(folder / MAP))
-
-
 def _read_scores(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
@@ -86,8 +79,8 @@ def run_page(run: Run, table: Comparison | None) -> str:
         f"DGB on {run.graph}",
         "".join(_sections(run, table)),
         facts=_facts(run),
-        style=read_part("dgb.report", "report.css"),
-        script="".join(read_part("dgb.report", f"{name}.js") for name in SCRIPTS),
+        style=read_part("report.css"),
+        script="".join(read_part(f"{name}.js") for name in SCRIPTS),
         data={"map": run.map},
     )
 
@@ -95,11 +88,12 @@ def run_page(run: Run, table: Comparison | None) -> str:
 def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
     if not run.scores:
         yield _describe_unfinished(run)
-    yield read_part("dgb.report", "map.html") if run.map else _no_map(run)
+    yield read_part("map.html") if run.map else _no_map(run)
     with _reading(run.folder / SCORES):
         if run.scores:
             yield numbers(run.scores, run.recipe, len(run.metrics))
-        yield hetero_section(run.scores)
+        yield paths_section(run.scores)
+        yield splits_section(run.scores)
     with _reading(run.folder / METRICS):
         yield curves(run.metrics)
     with _reading(run.folder / SCORES):
@@ -144,10 +138,8 @@ def _no_map(run: Run) -> str:
         if run.scores
         else "It is drawn when the run is finished."
     )
-    return (
-        '<section aria-labelledby="map-title"><h2 id="map-title">Map</h2>'
-        f'<p class="card missing">This run has no map (map.parquet). {how}</p></section>\n'
-    )
+    body = f'<p class="card missing">This run has no map (map.parquet). {how}</p>'
+    return section("map-title", "Map", body)
 
 
 def write_report(folder: Path, comparison: Path | None = None) -> Path:
@@ -160,7 +152,9 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
             f"{folder} is not a folder; give one that `dgb train` or `dgb compare` has made"
         )
     if (folder / RECIPE).exists():
-        run, table = read_run(folder), read_comparison(comparison) if comparison else None
+        recipe, metrics = read_recipe(folder), read_metrics(folder)
+        run = Run(folder, recipe, metrics, _read_scores(folder / SCORES), pack_map(folder / MAP))
+        table = read_comparison(comparison) if comparison else None
         if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
             raise DGBError(f"{comparison} compares systems on another graph than that of {folder}")
         write_text(folder / REPORT, run_page(run, table))

@@ -8,17 +8,16 @@ from typing import Any
 
 from dgb.cookbook import load_recipe, plain, recipe_names, split_override
 from dgb.recipe import Recipe
+from dgb.report.html import section
 from dgb.terminal import readable
 
 
 def recipe_section(recipe: Recipe) -> str:
     """Return every setting, those marked that differ from the defaults."""
     parts = "".join(_part(field.name, recipe) for field in fields(recipe))
-    return (
-        '<section aria-labelledby="recipe"><h2 id="recipe">Recipe</h2>'
-        '<p class="note">Every setting of this run; what differs from its default is marked.</p>'
-        f'<div class="recipe">{parts}</div></section>\n'
-    )
+    note = "Every setting of this run; what differs from its default is marked."
+    body = f'<p class="note">{note}</p><div class="recipe">{parts}</div>'
+    return section("recipe", "Recipe", body)
 
 
 def train_command(recipe: Recipe, name: str) -> str:
@@ -26,31 +25,27 @@ def train_command(recipe: Recipe, name: str) -> str:
     base = name if name in recipe_names() else "default"
     own, known = plain(recipe), plain(load_recipe(base))
     changes = [
-        f"--set {shlex.quote(_override(section, key, value))}"
-        for section, values in own.items()
+        f"--set {shlex.quote(_override(f'{part}.{key}', value))}"
+        for part, values in own.items()
         for key, value in values.items()
-        if value != known[section][key] and (section, key) != ("data", "graph")
+        if value != known[part][key] and (part, key) != ("data", "graph")
     ]
-    return " ".join(
-        ["dgb train", shlex.quote(recipe.data.graph or name), f"--recipe {base}", *changes]
-    )
+    graph = shlex.quote(recipe.data.graph or name)
+    return " ".join(["dgb train", graph, f"--recipe {base}", *changes])
 
 
-def _override(section: str, key: str, value: Any) -> str:
+def _override(key: str, value: Any) -> str:
     """Return section.key=value; text that would be read as another value gets quotes."""
-    if isinstance(value, bool):
-        return f"{section}.{key}={str(value).lower()}"
-    bare = f"{section}.{key}={value}"
+    bare = f"{key}={str(value).lower() if isinstance(value, bool) else value}"
     if isinstance(value, str) and split_override(bare)[2] != value:
-        return f"{section}.{key}={json.dumps(value, ensure_ascii=False)}"
+        return f"{key}={json.dumps(value, ensure_ascii=False)}"
     return bare
 
 
 def _part(name: str, recipe: Recipe) -> str:
-    section, default = getattr(recipe, name), getattr(Recipe(), name)
     rows, changed = [], 0
-    for field in fields(section):
-        value, usual = getattr(section, field.name), getattr(default, field.name)
+    for field in fields(getattr(recipe, name)):
+        value, usual = (getattr(getattr(r, name), field.name) for r in (recipe, Recipe()))
         is_changed = value != usual and (name, field.name) != ("data", "graph")
         changed += is_changed
         rows.append(_row(field.name, value, field.metadata["doc"], usual if is_changed else None))
@@ -63,10 +58,10 @@ def _part(name: str, recipe: Recipe) -> str:
 
 def _row(key: str, value: Any, doc: str, usual: Any) -> str:
     shown = escape(_text(value)) or '<span class="note">none</span>'
-    was = (
-        "" if usual is None else f' <span class="note">not {escape(_text(usual)) or "none"}</span>'
-    )
-    kind = "" if usual is None else ' class="changed"'
+    kind = was = ""
+    if usual is not None:
+        kind = ' class="changed"'
+        was = f' <span class="note">not {escape(_text(usual)) or "none"}</span>'
     return (
         f'<tr{kind}><td><code>{key}</code></td><td class="setting"><code>{shown}</code>{was}</td>'
         f'<td class="note doc">{escape(doc)}</td></tr>'
@@ -93,25 +88,27 @@ def origin(scores: dict[str, Any], recipe: Recipe, graph: str) -> str:
     command = escape(train_command(recipe, graph))
     known = [(title, scores[key]) for key, title in ORIGIN.items() if scores.get(key) is not None]
     facts = "".join(f"<dt>{title}</dt><dd>{escape(readable(value))}</dd>" for title, value in known)
-    return (
-        '<section aria-labelledby="again"><h2 id="again">Run it again</h2>'
+    return section(
+        "again",
+        "Run it again",
         '<p class="note">The same graph, recipe, seed and versions on a machine of the same kind '
         "give the same embeddings.</p>"
         f'<div class="card command"><pre id="command"><code>{command}</code></pre>'
         '<button type="button" data-copy="command">Copy</button></div>'
-        f'<dl class="origin">{facts}</dl></section>\n'
+        f'<dl class="origin">{facts}</dl>',
     )
 
 
 def about() -> str:
     """Return the section that says what the page is."""
-    return (
-        '<section aria-labelledby="about"><h2 id="about">What this page is</h2>'
+    return section(
+        "about",
+        "What this page is",
         "<p>The report of one training of Deep Graph Bootstrapping (DGB), which learns a vector "
         "for every node of a graph without labels: two augmented views of the graph, an online "
         "network that predicts one from the other, and a target network that follows it slowly. "
         "Labels, where there are any, are used afterwards to score the vectors.</p>"
         '<p class="note">The page is a single file that holds its data and loads nothing from '
         "elsewhere; it can be mailed, archived and read offline. <code>dgb report</code> with a "
-        "run folder writes it.</p></section>\n"
+        "run folder writes it.</p>",
     )

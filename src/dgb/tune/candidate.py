@@ -28,7 +28,10 @@ def mean_scores(
     recipe = resolve_recipe(graph, recipe)
     set_threads(recipe.train.threads)
     setup = make_setup(graph, recipe, choose_device(recipe.train.device))
-    runs = [scored_epochs(graph, setup, _with_seed(recipe, seed), every) for seed in seeds]
+    # The loop's own measures of health are for people who watch, and take as long as an epoch.
+    unwatched = replace(recipe.train, monitor_every=recipe.train.epochs + 1)
+    recipes = [replace(recipe, train=replace(unwatched, seed=seed)) for seed in seeds]
+    runs = [scored_epochs(graph, setup, recipe, every) for recipe in recipes]
     for steps in zip(*runs, strict=True):
         epoch, first = steps[0]
         yield epoch, {name: float(np.mean([scores[name] for _, scores in steps])) for name in first}
@@ -58,12 +61,6 @@ def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:
     if graph.labels is not None:
         scores[VALIDATION] = validation_accuracy(z, graph, recipe.probe)
     return scores
-
-
-def _with_seed(recipe: Recipe, seed: int) -> Recipe:
-    # The loop's own measures of health are for people who watch, and take as long as an epoch.
-    train = replace(recipe.train, seed=seed, monitor_every=recipe.train.epochs + 1)
-    return replace(recipe, train=train)
 
 
 VALIDATION = "validation"

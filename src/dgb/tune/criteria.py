@@ -24,11 +24,6 @@ def label_free_scores(z: Array, adjacency: Any) -> dict[str, float]:
     return {name: criterion(z, adjacency) for name, criterion in CRITERIA.items()}
 
 
-def rank_of_rows(z: Array, _adjacency: Any) -> float:
-    """Return exp of the entropy of the singular values (Roy 2007)."""
-    return monitor.effective_rank(torch.from_numpy(z))
-
-
 def stable_rank(z: Array, _adjacency: Any) -> float:
     """Return ‖z‖_F² / ‖z‖_2² of the centred rows."""
     return float(_spectrum(z).sum())
@@ -43,11 +38,6 @@ def spectrum_decay(z: Array, _adjacency: Any) -> float:
     # Weights of 1/i make every octave count alike, else the tail alone would decide.
     slope, _ = np.polyfit(np.log(place), np.log(values), 1, w=place**-0.5)
     return float(slope)
-
-
-def spread_of_rows(z: Array, _adjacency: Any) -> float:
-    """Return the variance of the ℓ2-normalised rows."""
-    return monitor.spread(torch.from_numpy(z))
 
 
 def uniformity(z: Array, _adjacency: Any) -> float:
@@ -70,11 +60,9 @@ def edge_auc(z: Array, adjacency: Any) -> float:
     heads = np.searchsorted(adjacency.indptr, places, side="right") - 1
     linked = _cosine(z, heads, adjacency.indices[places])
     left, right = rng.integers(len(z), size=(2, EDGES))
-    random = _cosine(
-        z, left, (left + 1 + right % (len(z) - 1)) % len(z)
-    )  # never a node with itself
+    other = (left + 1 + right % (len(z) - 1)) % len(z)  # never a node with itself
     is_linked = np.repeat([1, 0], EDGES)
-    return float(roc_auc_score(is_linked, np.concatenate([linked, random])))
+    return float(roc_auc_score(is_linked, np.concatenate([linked, _cosine(z, left, other)])))
 
 
 def cluster_silhouette(z: Array, _adjacency: Any) -> float:
@@ -102,10 +90,10 @@ def cluster_modularity(z: Array, adjacency: Any) -> float:
 
 
 CRITERIA: dict[str, Callable[[Array, Any], float]] = {
-    "effective_rank": rank_of_rows,
+    "effective_rank": lambda z, _: monitor.effective_rank(torch.from_numpy(z)),  # Roy 2007
     "stable_rank": stable_rank,
     "spectrum_decay": spectrum_decay,
-    "spread": spread_of_rows,
+    "spread": lambda z, _: monitor.spread(torch.from_numpy(z)),
     "uniformity": uniformity,
     "edge_auc": edge_auc,
     "cluster_silhouette": cluster_silhouette,

@@ -1,7 +1,7 @@
 """What a search has found: the recipe of the best trial, and a line for every trial."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.data.typed.graph import AnyGraph
 from dgb.files.atomic import write_text
 from dgb.files.jsonl import rewrite_lines
+from dgb.measure.job import Line
 from dgb.recipe import Recipe
 from dgb.tune.candidate import VALIDATION
 from dgb.tune.criteria import CRITERIA
@@ -38,32 +39,28 @@ class Found:
     recipe: Recipe
     criterion: str
     score: float  # mean over seeds
-    lines: list[dict[str, Any]]  # of all trials, as in trials.jsonl
+    lines: list[Line]  # of all trials, as in trials.jsonl
 
 
-def best_line(lines: list[dict[str, Any]]) -> dict[str, Any] | None:
+def best_line(lines: list[Line]) -> Line | None:
     """Return the line of the complete trial with the best score, the first of equals."""
     complete = [line for line in lines if line["state"] == "complete"]
     return max(complete, key=lambda line: float(line["score"]), default=None)
 
 
-def write_found(lines: list[dict[str, Any]], search: Search, folder: Path) -> Found | None:
+def write_found(lines: list[Line], search: Search, folder: Path) -> Found | None:
     """Write all lines and the best recipe, if there is one yet, and return what was found."""
+    import tomli_w
+
     rewrite_lines(folder / TRIALS, lines)
     best = best_line(lines)
     if best is None:
         return None
     recipe = load_recipe(search.recipe, [*best["overrides"], f"train.epochs={best['epoch']}"])
     found = Found(recipe, search.criterion, best["score"], lines)
-    write_text(folder / RECIPE, recipe_text(found, search))
+    text = f"{_header(found, search)}\n{tomli_w.dumps(_differences(recipe))}"
+    write_text(folder / RECIPE, text)
     return found
-
-
-def recipe_text(found: Found, search: Search) -> str:
-    """Return the recipe as TOML: how it was found, and what differs from the defaults."""
-    import tomli_w
-
-    return f"{_header(found, search)}\n{tomli_w.dumps(_differences(found.recipe))}"
 
 
 def _header(found: Found, search: Search) -> str:
@@ -95,9 +92,6 @@ def _differences(recipe: Recipe) -> dict[str, dict[str, Any]]:
     return {name: section for name, section in changed.items() if section}
 
 
-Line = Mapping[str, Any]
-
-
 def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
     """Return Spearman's correlation of every criterion with validation accuracy, and its n.
 
@@ -106,7 +100,8 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
     """
     from scipy.stats import spearmanr
 
-    finished = _select_finished(lines)
+    last = [line["history"][-1] for line in lines if line["state"] == "complete"]
+    finished = [point for point in last if VALIDATION in point]
     truth = [point[VALIDATION] for point in finished]
     agreement: dict[str, tuple[float, int]] = {}
     for name in CRITERIA:
@@ -115,8 +110,3 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
         rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0
         agreement[name] = (rho if math.isfinite(rho) else 0.0, len(finished))
     return agreement
-
-
-def _select_finished(lines: Iterable[Line]) -> list[Line]:
-    last = [line["history"][-1] for line in lines if line["state"] == "complete"]
-    return [point for point in last if VALIDATION in point]

@@ -34,7 +34,18 @@ Space = tuple[Knob, ...]
 
 def suggest(trial: Any, space: Space) -> list[str]:
     """Return overrides for `load_recipe`, with values that an Optuna trial proposes."""
-    return [f"{knob.key}={_suggest_value(trial, knob)}" for knob in space]
+    overrides = []
+    for knob in space:
+        if knob.choices:
+            value = trial.suggest_categorical(knob.key, knob.choices)
+        elif isinstance(knob.low, int):
+            value = trial.suggest_int(knob.key, knob.low, knob.high, log=knob.is_log)
+        else:
+            drawn = trial.suggest_float(knob.key, knob.low, knob.high, log=knob.is_log)
+            # Four digits say all that a search can find, and can be read in its recipe.
+            value = repr(min(max(float(f"{drawn:.4g}"), knob.low), knob.high))
+        overrides.append(f"{knob.key}={value}")
+    return overrides
 
 
 def starting_point(recipe: Recipe, space: Space) -> dict[str, Any]:
@@ -58,16 +69,6 @@ def own_value(recipe: Recipe, key: str) -> Any:
 def write_value(value: Any) -> str:
     """Return a value as an override writes it."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _suggest_value(trial: Any, knob: Knob) -> str:
-    if knob.choices:
-        return str(trial.suggest_categorical(knob.key, knob.choices))
-    if isinstance(knob.low, int):
-        return str(trial.suggest_int(knob.key, knob.low, knob.high, log=knob.is_log))
-    value = trial.suggest_float(knob.key, knob.low, knob.high, log=knob.is_log)
-    # Four digits say all that a search can find, and can be read in the recipe it writes.
-    return repr(min(max(float(f"{value:.4g}"), knob.low), knob.high))
 
 
 FORMS = "section.key=LOW:HIGH, section.key=LOW:HIGH:log or section.key=VALUE,VALUE"
@@ -101,13 +102,20 @@ def parse_space(specs: Iterable[str], recipe: Recipe) -> Space:
 
 def default_space(recipe: Recipe) -> Space:
     """Return the keys that matter most, with the recipe's own values among what they may take."""
+
+    def around(key: str, low: float, high: float, own: float) -> str:
+        return f"{key}={min(low, own)!r}:{max(high, own)!r}"
+
+    def among(key: str, *values: float) -> str:
+        return f"{key}={','.join(map(repr, sorted(set(values))))}"
+
     specs = [
-        _around("train.learning_rate", 1e-4, 3e-3, recipe.train.learning_rate or 1e-3) + ":log",
-        _around("train.decay", 0.8, 0.99, recipe.train.decay),
-        _around("view1.nfd_drop_rate", 0.3, 0.9, recipe.view1.nfd_drop_rate),
-        _around("view2.nd_drop_rate", 0.1, 0.8, recipe.view2.nd_drop_rate),
-        _among("diffusion.alpha", {0.05, 0.1, 0.2, recipe.diffusion.alpha}),
-        _among("encoder.width", {256, 512, 1024, recipe.encoder.width}),
+        around("train.learning_rate", 1e-4, 3e-3, recipe.train.learning_rate or 1e-3) + ":log",
+        around("train.decay", 0.8, 0.99, recipe.train.decay),
+        around("view1.nfd_drop_rate", 0.3, 0.9, recipe.view1.nfd_drop_rate),
+        around("view2.nd_drop_rate", 0.1, 0.8, recipe.view2.nd_drop_rate),
+        among("diffusion.alpha", 0.05, 0.1, 0.2, recipe.diffusion.alpha),
+        among("encoder.width", 256, 512, 1024, recipe.encoder.width),
     ]
     return tuple(_parse(spec, recipe) for spec in specs)
 
@@ -145,14 +153,7 @@ def _split(text: str) -> list[str]:
     try:
         return [write_value(value) for value in tomllib.loads(f"values = [{text}]")["values"]]
     except (tomllib.TOMLDecodeError, TypeError):
-        return [_number_or_word(word.strip()) for word in text.split(",") if word.strip()]
-
-
-def _number_or_word(word: str) -> str:
-    try:
-        return repr(float(word)) if word.startswith((".", "-.", "+.")) else word  # .5 is no TOML
-    except ValueError:
-        return word
+        return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _check_value(recipe: Recipe, key: str, text: str) -> Any:
@@ -160,11 +161,3 @@ def _check_value(recipe: Recipe, key: str, text: str) -> Any:
     parse_view(changed.view1)
     parse_view(changed.view2)
     return own_value(changed, key)
-
-
-def _around(key: str, low: float, high: float, own: float) -> str:
-    return f"{key}={min(low, own)!r}:{max(high, own)!r}"
-
-
-def _among(key: str, values: set[Any]) -> str:
-    return f"{key}={','.join(map(repr, sorted(values)))}"

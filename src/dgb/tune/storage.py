@@ -1,4 +1,4 @@
-"""Optuna's study in a folder: opened, or gone on with when it was made for the same search."""
+"""Optuna's study in a folder: opened, or resumed when it was made for the same search."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,9 @@ def open_study(folder: Path, made_for: dict[str, Any], warm_up: int) -> Any:
     except Exception as error:  # SQLAlchemy's, SQLite's or Optuna's own, by what is broken
         reason = str(error).splitlines()[0]
         raise DGBError(f"cannot open {folder / FILE}: {reason}; give another --out") from error
-    _fail_unfinished(study, optuna)
+    states = optuna.trial.TrialState
+    for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
+        study.tell(trial.number, state=states.FAIL)
     return study
 
 
@@ -84,9 +86,3 @@ def _check_purpose(study: Any, made_for: dict[str, Any], folder: Path) -> None:
             f"{folder} holds a search with another {', '.join(other)}; "
             "give this one a folder of its own (--out), or the same settings to resume it"
         )
-
-
-def _fail_unfinished(study: Any, optuna: Any) -> None:
-    states = optuna.trial.TrialState
-    for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
-        study.tell(trial.number, state=states.FAIL)

@@ -1,10 +1,9 @@
 """The search: trials of recipes, pruned by their scores so far, resumable; writes the best one."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
@@ -12,6 +11,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.lock import locked
+from dgb.measure.job import Line
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
 from dgb.run.setup import resolve_recipe
@@ -45,25 +45,26 @@ def tune(
     """
     plan = plan or Plan()
     search = _make_search(without_test_labels(graph, recipe.train.seed), recipe, space, plan)
+    start = starting_point(search.recipe, space)
     with locked(folder):
-        return _tune(search, space, folder, plan.trials)
-
-
-def _tune(search: Search, space: Space, folder: Path, trials: int) -> Found:
-    recipe = search.recipe
-    study = open_study(folder, _made_for(search), warm_up=recipe.train.epochs // 4)
-    lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
-    if lines:
-        log(f"{len(lines)} of {trials} trials taken from {folder}")
-    start, total = starting_point(recipe, space), max(trials, len(lines))
-    with progress_bar(None, "tune", unit="trial", initial=len(lines), total=total) as bar:
-        while len(lines) < total:
-            _show(bar, lines)
-            trial = next_trial(study, recipe.train.seed, start)
-            lines.append(_try(study, trial, search, len(lines)))
-            write_found(lines, search, folder)
-            bar.update()
-    return write_found(lines, search, folder) or _nothing_found(lines)
+        study = open_study(folder, _made_for(search), warm_up=search.recipe.train.epochs // 4)
+        lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
+        if lines:
+            log(f"{len(lines)} of {plan.trials} trials taken from {folder}")
+        total = max(plan.trials, len(lines))
+        with progress_bar(None, "tune", unit="trial", initial=len(lines), total=total) as bar:
+            while len(lines) < total:
+                if best := best_line(lines):
+                    bar.set_postfix({"best": f"{best['score']:.4f}"})
+                trial = next_trial(study, search.recipe.train.seed, start)
+                lines.append(_try(study, trial, search, len(lines)))
+                write_found(lines, search, folder)
+                bar.update()
+        found = write_found(lines, search, folder)
+    if found is None:
+        reasons = [line["reason"] for line in lines if "reason" in line]
+        raise DGBError(f"no trial came to its end; the last one: {reasons[-1]}")
+    return found
 
 
 def _make_search(graph: AnyGraph, recipe: Recipe, space: Space, plan: Plan) -> Search:
@@ -95,43 +96,34 @@ def _made_for(search: Search) -> dict[str, Any]:
     }
 
 
-def _try(study: Any, trial: Any, search: Search, number: int) -> dict[str, Any]:
-    """Train and score one candidate, tell the study, and return its line."""
-    states = import_optuna().trial.TrialState
+def _try(study: Any, trial: Any, search: Search, number: int) -> Line:
+    """Train and score one candidate until it is not worth continuing; return its line."""
     start = time.perf_counter()
-    line: dict[str, Any] = {"number": number, "state": "complete"}
-    line["overrides"] = suggest(trial, search.space)
+    overrides = suggest(trial, search.space)
+    history: list[Line] = []
+    line: Line = {"number": number, "state": "complete", "overrides": overrides}
     line |= {"git": git_hash(), "versions": versions()}
-    history: list[dict[str, Any]] = []
     try:
-        for point in _points(trial, search, line["overrides"]):
-            history.append(point)
+        recipe = load_recipe(search.recipe, overrides)
+        for epoch, scores in mean_scores(search.graph, recipe, search.seeds, search.every):
+            history.append({"epoch": epoch} | scores)
+            trial.report(scores[search.criterion], epoch)
+            if epoch < recipe.train.epochs and trial.should_prune():
+                line["state"] = "pruned"
+                break
     except DGBError as error:  # NaN, or settings that do not go together
         line |= {"state": "failed", "reason": str(error)}
-    else:
-        if history[-1]["epoch"] < search.recipe.train.epochs:
-            line["state"] = "pruned"
     line |= _best_of(history, search.criterion) | {"history": history}
     line["seconds"] = round(time.perf_counter() - start, 2)
     trial.set_user_attr(LINE, line)
     if line["state"] == "complete":
         study.tell(trial, line["score"])
     else:  # a failed one as well: Optuna learns from what was pruned, and forgets what failed
-        study.tell(trial, state=states.PRUNED)
+        study.tell(trial, state=import_optuna().trial.TrialState.PRUNED)
     return line
 
 
-def _points(trial: Any, search: Search, overrides: list[str]) -> Iterator[dict[str, Any]]:
-    """Train a candidate and yield its scores until it is done or not worth continuing."""
-    recipe = load_recipe(search.recipe, overrides)
-    for epoch, scores in mean_scores(search.graph, recipe, search.seeds, search.every):
-        yield {"epoch": epoch} | scores
-        trial.report(scores[search.criterion], epoch)
-        if trial.should_prune():
-            return
-
-
-def _best_of(history: list[dict[str, Any]], criterion: str) -> dict[str, Any]:
+def _best_of(history: list[Line], criterion: str) -> Line:
     if not history:
         return {"epoch": None, "score": None, "scores": {}}
     best = history[-1]
@@ -139,14 +131,3 @@ def _best_of(history: list[dict[str, Any]], criterion: str) -> dict[str, Any]:
         best = max(history, key=lambda point: point[criterion])  # the earliest of equals
     scores = {name: value for name, value in best.items() if name != "epoch"}
     return {"epoch": best["epoch"], "score": best[criterion], "scores": scores}
-
-
-def _show(bar: Any, lines: list[dict[str, Any]]) -> None:
-    best = best_line(lines)
-    if best:
-        bar.set_postfix({"best": f"{best['score']:.4f}"})
-
-
-def _nothing_found(lines: list[dict[str, Any]]) -> NoReturn:
-    reasons = [line["reason"] for line in lines if "reason" in line]
-    raise DGBError(f"no trial came to its end; the last one: {reasons[-1]}")
