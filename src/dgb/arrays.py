@@ -48,15 +48,14 @@ def canonical_rows(matrix: Any) -> Any:
 
 def row_sums(rows: Any) -> NDArray[Any]:
     """Return the sum of every row in float64, without a copy of all values."""
-    return np.concatenate([_part_sums(rows, part) for part in nonzero_parts(rows.indptr)])
-
-
-def _part_sums(rows: Any, part: slice) -> NDArray[Any]:
-    starts = rows.indptr[part.start : part.stop + 1]
-    here = slice(starts[0], starts[-1])
-    block = (rows.data[here].astype(np.float64), rows.indices[here], starts - starts[0])
-    shape = (part.stop - part.start, rows.shape[1])
-    return np.asarray(sparse.csr_array(block, shape=shape).sum(axis=1)).ravel()
+    sums = []
+    for part in nonzero_parts(rows.indptr):
+        starts = rows.indptr[part.start : part.stop + 1]
+        here = slice(starts[0], starts[-1])
+        block = (rows.data[here].astype(np.float64), rows.indices[here], starts - starts[0])
+        shape = (part.stop - part.start, rows.shape[1])
+        sums.append(np.asarray(sparse.csr_array(block, shape=shape).sum(axis=1)).ravel())
+    return np.concatenate(sums)
 
 
 def unit_rows(x: Array) -> Array:
@@ -79,7 +78,11 @@ def symmetric(edges: Matrix, weight: Array) -> Matrix:
     with progress_bar(
         None, "adjacency", unit=" edges", total=count, unit_scale=True, delay=1
     ) as bar:
-        one_way = _pattern(edges, weight) if is_even else _without_loops(edges, weight)
+        if is_even:
+            one_way = _pattern(edges, weight)
+        else:
+            row, col = edges.coords
+            one_way = largest_weights(edges, np.where(row != col, weight, np.float32(0)))
         bar.update(count // 3)
         other_way = sparse.csr_array(one_way.T)
         bar.update(count // 3)
@@ -93,11 +96,6 @@ def _pattern(edges: Matrix, weight: Array) -> Matrix:
     row, col = edges.coords
     is_edge = row != col if weight.any() else np.zeros(len(row), bool)
     return sparse.csr_array((is_edge, (row, col)), shape=edges.shape)
-
-
-def _without_loops(edges: Matrix, weight: Array) -> Matrix:
-    row, col = edges.coords
-    return largest_weights(edges, np.where(row != col, weight, np.float32(0)))
 
 
 def largest_weights(edges: Matrix, weight: Array) -> Matrix:

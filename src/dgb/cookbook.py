@@ -43,7 +43,10 @@ def load_recipe(source: str | Path | Recipe = DEFAULT, overrides: Iterable[str] 
     """
     values = plain(source) if isinstance(source, Recipe) else _values(str(source))
     for override in overrides:
-        _override(values, override)
+        section, name, value = split_override(override)
+        keys = values.setdefault(section, {})
+        if isinstance(keys, dict):  # else refused below
+            keys[name] = value
     return recipe_from(values)
 
 
@@ -89,49 +92,43 @@ def recipe_hash(recipe: Recipe) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def as_before(recipe: Recipe) -> dict[str, dict[str, Any]]:
-    """Return, of the keys that were added later, the values that mean "as before"."""
-    return {
-        section.name: {
-            f.name: f.metadata["before"]
-            for f in fields(getattr(recipe, section.name))
-            if f.metadata["before"] is not ALWAYS
-        }
-        for section in fields(recipe)
-    }
-
-
 def _values(source: str) -> dict[str, Any]:
     """Return what a recipe file sets, on top of the recipe that its `base` names."""
     if source == DEFAULT:
         return {}
-    own = _parse(_read(source), source)
+    text = _read(source)
+    with refusing(Path(source), "not valid TOML", "fix it; `dgb info default` lists all keys"):
+        own = tomllib.loads(text)
     base = own.pop("base", DEFAULT)
     if base not in (known := [NOTHING, *recipe_names()]) or base == source:
         raise unknown_name(f"base of {source},", str(base), known)
-    if base == NOTHING:
-        _refuse_left_out(own, source)
-    values = as_before(Recipe()) if base == NOTHING else _values(base)
+    values = _values_as_before(own, source) if base == NOTHING else _values(base)
     for section, keys in own.items():
         is_section = isinstance(keys, dict) and isinstance(values.get(section, {}), dict)
         values[section] = values.get(section, {}) | keys if is_section else keys
     return values
 
 
-def _refuse_left_out(own: Mapping[str, Any], source: str) -> None:
-    """Refuse a recipe on top of nothing that leaves a key to the defaults of today."""
-    left_out = [
-        f"{section.name}.{f.name}"
-        for section in fields(Recipe)
-        for f in fields(getattr(Recipe(), section.name))
-        if f.metadata["is_hashed"] and f.metadata["before"] is ALWAYS
-        if not (isinstance(keys := own.get(section.name, {}), dict) and f.name in keys)
-    ]
+def _values_as_before(own: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return, of the keys that were added later, the values that mean "as before".
+
+    A recipe on top of nothing that leaves another key to the defaults of today is refused.
+    """
+    values: dict[str, Any] = {}
+    left_out = []
+    for section in fields(Recipe):
+        keys = own.get(section.name, {})
+        for f in fields(getattr(Recipe(), section.name)):
+            if f.metadata["before"] is not ALWAYS:
+                values.setdefault(section.name, {})[f.name] = f.metadata["before"]
+            elif f.metadata["is_hashed"] and not (isinstance(keys, dict) and f.name in keys):
+                left_out.append(f"{section.name}.{f.name}")
     if left_out:
         raise DGBError(
             f"{source} says base = {NOTHING!r} but leaves out {some(left_out)}; write these keys "
             "out, or leave out the base"
         )
+    return values
 
 
 def _read(source: str) -> str:
@@ -146,18 +143,6 @@ def _read(source: str) -> str:
         raise DGBError(
             f"cannot read the recipe {source} ({error}); check path and encoding"
         ) from error
-
-
-def _parse(text: str, source: str) -> dict[str, Any]:
-    with refusing(Path(source), "not valid TOML", "fix it; `dgb info default` lists all keys"):
-        return tomllib.loads(text)
-
-
-def _override(values: dict[str, Any], override: str) -> None:
-    section, name, value = split_override(override)
-    section_values = values.setdefault(section, {})
-    if isinstance(section_values, dict):
-        section_values[name] = value
 
 
 def split_override(override: str) -> tuple[str, str, Any]:

@@ -22,6 +22,7 @@ from dgb.estimator_inputs import (
     warn_of,
 )
 from dgb.files.atomic import write_text
+from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.embedding import embed_graph
@@ -121,10 +122,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Train on a graph and return its embeddings.
 
         Args:
-            X: A graph, features, or node ids, as the class lists them.
-            y: Ignored.
-            adjacency: n × n scipy sparse matrix, where X are features.
-            edges: DataFrame with a row per edge, where X are features.
+            X, y, adjacency, edges: As for `fit`.
 
         Returns:
             float32 array [num_nodes, width], a row per node in the order given.
@@ -161,8 +159,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
         Args:
             X: A graph or features; node ids after a fit with `graph=`.
-            adjacency: n × n scipy sparse matrix, where X are features.
-            edges: DataFrame with a row per edge, where X are features.
+            adjacency, edges: As for `fit`, where X are features.
 
         Returns:
             float32 array [num_nodes, width], a row per node in the order given.
@@ -197,9 +194,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             files.save_schema(self.schema_, folder)
             save_encoder(self.encoder_, folder)
         except OSError as error:
-            raise DGBError(
-                f"cannot write to {folder}: {error.strerror}; choose another folder"
-            ) from error
+            raise DGBError(unwritable(folder, error)) from error
 
     @classmethod
     def load(cls, folder: str | Path, *, graph: Any = None) -> "DGB":

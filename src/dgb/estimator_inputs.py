@@ -43,8 +43,7 @@ def read_input(
     schema = None if is_fit else estimator.schema_
     graph: AnyGraph
     if schema is not None or is_hetero_object(X):
-        _check_typed(X, schema, has_edges=has_edges, is_fit=is_fit)
-        graph = _read_typed(X, schema.target if schema else recipe.data.target, schema)
+        graph = _read_typed(X, schema, recipe.data.target, has_edges=has_edges, is_fit=is_fit)
     elif has_rows(X) and not has_edges and not (is_fit and estimator.graph is not None):
         return lone_nodes(estimator, X, is_fit=is_fit)
     else:
@@ -66,7 +65,14 @@ def warn_of(notes: Iterable[str], level: int) -> None:
         warnings.warn(note, UserWarning, stacklevel=level)
 
 
-def _check_typed(X: Any, schema: Schema | None, *, has_edges: bool, is_fit: bool) -> None:  # noqa: N803
+def _read_typed(
+    X: Any,  # noqa: N803
+    schema: Schema | None,
+    target: str,
+    *,
+    has_edges: bool,
+    is_fit: bool,
+) -> HeteroGraph:
     if has_edges:
         raise DGBError(
             "a graph of several node types has its edges already; leave out adjacency= and edges="
@@ -81,12 +87,9 @@ def _check_typed(X: Any, schema: Schema | None, *, has_edges: bool, is_fit: bool
             f"the model was trained on nodes of the types {', '.join(schema.types)}; give a "
             f"HeteroData or HeteroGraph that has them, not a {type(X).__name__}"
         )
-
-
-def _read_typed(data: Any, target: str, schema: Schema | None) -> HeteroGraph:
-    is_own = isinstance(data, HeteroGraph)
-    graph = with_target(data, target) if is_own else from_hetero_data(data, target)
-    return graph if schema is None else align_hetero(graph, schema)
+    target = schema.target if schema else target
+    graph = with_target(X, target) if isinstance(X, HeteroGraph) else from_hetero_data(X, target)
+    return align_hetero(graph, schema) if schema else graph
 
 
 def has_rows(X: Any) -> bool:  # noqa: N803
@@ -97,14 +100,8 @@ def has_rows(X: Any) -> bool:  # noqa: N803
 
 def lone_nodes(estimator: Any, X: Any, *, is_fit: bool) -> Graph:  # noqa: N803
     """Return features given without edges as a graph of nodes that are each alone."""
-    x = _validate(
-        estimator,
-        X,
-        reset=is_fit,
-        accept_sparse="csr",
-        dtype=np.float32,
-        ensure_min_samples=2 if is_fit else 1,
-    )
+    rows = {"accept_sparse": "csr", "ensure_min_samples": 2 if is_fit else 1}
+    x = _validate(estimator, X, reset=is_fit, dtype=np.float32, **rows)
     warnings.warn(
         "X came without edges, so every node is embedded alone; pass adjacency= or edges=, "
         "a graph as X, or DGB(graph=...) with node ids as X",

@@ -15,6 +15,8 @@ ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
 # What picks a repetition or a machine, or says which graph is read: the graph has its own hash.
 unhashed = partial(setting, is_hashed=False)
+rate = partial(setting, low=0, high=0.99)
+size = partial(setting, low=1, high=2**20)
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -26,18 +28,12 @@ class Data:
     target: str = unhashed("", "node type to embed, of a heterogeneous graph; all: every type")
     nodes: str = unhashed("", "file of node rows, where the graph is a file of edges")
     labels: str = unhashed("", "file of ids, labels and splits, where the node rows have none")
-    id: str = unhashed(
-        "", "id column of nodes and labels (default: id, node_id, node or the first)"
-    )
+    id: str = unhashed("", "id column of the rows (default: id, node_id, node or the first)")
     label: str = unhashed("", "label column (default: label, class, y or target)")
     split: str = unhashed("", "column of train, validation and test (default: split)")
-    weight: str = unhashed(
-        "", "weight column of edges (default: weight, or a third one of numbers)"
-    )
+    weight: str = unhashed("", "weight column of edges (default: weight, or a third of numbers)")
     drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
-    text: str = unhashed(
-        "auto", "text columns: few values are categories, else words", among=TEXT_FORMS
-    )
+    text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
     unknown: str = unhashed("refuse", "edges to nodes without a row", among=("refuse", "drop"))
     structure: str = setting(
         "walk", "features made where there are none", among=(*STRUCTURES, LEARNT), before="walk"
@@ -49,7 +45,7 @@ class Data:
 class EncoderRecipe:
     """The GCN of Eq. 1."""
 
-    width: int = setting(1024, "columns of a representation", low=1, high=2**20)
+    width: int = size(1024, "columns of a representation")
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
     activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
 
@@ -59,12 +55,10 @@ class Heads:
     """Projector and predictor, two multilayer perceptrons of the same shape."""
 
     projector: str = setting("mlp", "none: the paper's ablation", among=("mlp", "none"))
-    hidden: int = setting(256, "width of the hidden layer", low=1, high=2**20)
-    width: int = setting(256, "columns of a projection", low=1, high=2**20)
+    hidden: int = size(256, "width of the hidden layer")
+    width: int = size(256, "columns of a projection")
     activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
-    batch_norm: bool = setting(
-        True, "BatchNorm after the first linear map; without it runs collapse"
-    )
+    batch_norm: bool = setting(True, "BatchNorm after the first map; without it runs collapse")
 
 
 @dataclass(frozen=True)
@@ -72,18 +66,10 @@ class ViewRecipe:
     """What is done to one view: node augmentations and an operator, as Table 3 names them."""
 
     augment: str = setting("nfd+adj", "any of in, nfd, nd, ed, joined by + with one of adj, diff")
-    nfd_drop_rate: float = setting(0.7, "share of the features that nfd drops", low=0, high=0.99)
-    nd_drop_rate: float = setting(0.5, "share of the nodes that nd drops", low=0, high=0.99)
-    ed_drop_rate: float = setting(
-        0.5, "share of the edges that ed hides, beyond the paper", low=0, high=0.99, before=0.5
-    )
-    way_drop_rate: float = setting(
-        0.0,
-        "share of the nodes on the way of meta-paths that are left out",
-        low=0,
-        high=0.99,
-        before=0.0,
-    )
+    nfd_drop_rate: float = rate(0.7, "share of the features that nfd drops")
+    nd_drop_rate: float = rate(0.5, "share of the nodes that nd drops")
+    ed_drop_rate: float = rate(0.5, "share of edges that ed hides, beyond the paper", before=0.5)
+    way_drop_rate: float = rate(0.0, "share of nodes on meta-paths that are left out", before=0.0)
     types: str = setting(
         "", "rates of single node types, such as author.way=0.3,paper.nfd=0.5", before=""
     )
@@ -115,23 +101,14 @@ class Hetero:
         before="metapaths",
     )
     metapaths: str = setting(
-        "",
-        "such as paper-author-paper,paper-subject-paper (default: all up to max_length)",
-        before="",
+        "", "such as paper-author-paper,paper-subject-paper (default: all to max_length)", before=""
     )
     max_length: int = setting(4, "steps of the meta-paths that are found", low=1, high=8, before=4)
     weights: str = setting(
-        "counts",
-        "of a path: 1, or shared at every node on the way",
-        among=("counts", "walk"),
-        before="counts",
+        "counts", "of a path: 1, or shared on the way", among=("counts", "walk"), before="counts"
     )
-    attention: int = setting(
-        64, "columns of the attention over meta-paths", low=1, high=2**20, before=64
-    )
-    materialise: bool = setting(
-        False, "multiply meta-paths out, where the product is small", before=False
-    )
+    attention: int = size(64, "columns of the attention over meta-paths", before=64)
+    materialise: bool = setting(False, "multiply meta-paths out where that is small", before=False)
 
 
 @dataclass(frozen=True)
@@ -142,19 +119,11 @@ class Train:
     learning_rate: float = setting(1e-3, "of Adam", low=0)
     weight_decay: float = setting(0.0, "of Adam", low=0)
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
-    target_start: str = setting(
-        "copy", "how ξ starts: as θ or drawn again", among=("copy", "independent")
-    )
+    target_start: str = setting("copy", "ξ starts as θ or redrawn", among=("copy", "independent"))
     batch_size: int = setting(0, "nodes a step; 0 takes all at once", low=0)
-    order: str = setting(
-        "auto", "P(XW), (PX)W, or by cost", among=("auto", "transform", "propagate")
-    )
-    columns: int = unhashed(
-        0, "columns of X that row batches propagate at a time: fewer need less memory", low=0
-    )
-    keep: str = unhashed(
-        "auto", "where P X̃ of row batches is kept", among=("auto", "memory", "disk")
-    )
+    order: str = setting("auto", "P(XW), (PX)W, by cost", among=("auto", "transform", "propagate"))
+    columns: int = unhashed(0, "of X that row batches propagate at once: fewer save memory", low=0)
+    keep: str = unhashed("auto", "where row batches keep P X̃", among=("auto", "memory", "disk"))
     memory_gb: float = unhashed(0.0, "memory that a run may take; 0 is what is free", low=0)
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
@@ -162,11 +131,7 @@ class Train:
     checkpoint_every: int = unhashed(25, "epochs between two checkpoints", low=1)
     seed: int = unhashed(0, "of weights, masks and batches", low=0, high=2**63 - 1)
     device: str = unhashed("auto", "where to train", among=("auto", "cpu", "cuda", "mps"))
-    bf16: bool = setting(
-        False,
-        "dense products in bfloat16: faster on GPUs and CPUs that have it built in",
-        before=False,
-    )
+    bf16: bool = setting(False, "dense products in bfloat16: faster where built in", before=False)
     threads: int = unhashed(0, "CPU threads; 0 leaves torch's choice", low=0, high=1024)
 
 
@@ -175,9 +140,7 @@ class Embed:
     """How representations are read off the trained encoder."""
 
     operator: str = setting("adj", "what H travels over", among=("adj", "diff", "adj+diff"))
-    smooth: float = setting(
-        0.0, "alpha of a PPR that H is diffused by once more; 0 leaves H as it is", low=0, high=1
-    )
+    smooth: float = setting(0.0, "alpha of a PPR that diffuses H once more; 0: none", low=0, high=1)
     features: bool = setting(False, "append X, smoothed as H is; rows of both parts get length one")
     npy: bool = setting(False, "write embeddings.npy next to the Parquet file")
 

@@ -124,19 +124,12 @@ def _check(spec: Field[Any], section: str, value: Any) -> Any:
 
 
 def _number(key: str, default: float, value: Any, meta: Mapping[str, Any]) -> float:
-    is_whole = isinstance(default, int)
-    wanted = "a whole number" if is_whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
+    is_whole, low, high = isinstance(default, int), meta["low"], meta["high"]
     largest = 2**63 - 1 if is_whole else sys.float_info.max  # of an integer of a tensor, of a float
-    is_possible = meta["low"] <= value <= meta["high"] and abs(value) <= largest
-    if not is_possible or (is_whole and value != int(value)):
-        raise DGBError(f"{key} must be {wanted}{_limits(meta)}, not {value!r}")
-    return int(value) if is_whole else float(value)
-
-
-def _limits(meta: Mapping[str, Any]) -> str:
-    low, high = meta["low"], meta["high"]
-    if math.isinf(low) and math.isinf(high):
-        return ""
-    return f" of at least {low:g}" if math.isinf(high) else f" from {low:g} to {high:g}"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_possible = is_number and low <= value <= high and abs(value) <= largest
+    if is_possible and (not is_whole or value == int(value)):
+        return int(value) if is_whole else float(value)
+    limits = f" of at least {low:g}" if math.isinf(high) else f" from {low:g} to {high:g}"
+    limits = "" if math.isinf(low) and math.isinf(high) else limits
+    raise DGBError(f"{key} must be a {'whole ' * is_whole}number{limits}, not {value!r}")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dgb.files.atomic import refuse_link, whole_file
+from dgb.files.atomic import refuse_link, write_text
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -22,8 +22,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
     """Write a JSON-lines file again, atomically."""
-    with whole_file(path) as part:
-        part.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def append_line(path: Path, line: dict[str, Any]) -> None:
