@@ -28,27 +28,23 @@ if TYPE_CHECKING:
     from dgb.views.inputs import make_inputs as make_inputs
     from dgb.views.sampler import make_view as make_view
 
-_HOMES = {
-    "Bootstrap": "dgb.model.bootstrap",
-    "DGB": "dgb.estimator",
-    "DGBError": "dgb.errors",
-    "Graph": "dgb.data.graph",
-    "HeteroGraph": "dgb.data.typed.graph",
-    "embed": "dgb.model.embed",
-    "fit": "dgb.train.loop",
-    "from_hetero_data": "dgb.data.formats.pyg",
-    "from_pyg": "dgb.data.formats.pyg",
-    "linear_probe": "dgb.evaluate.probe",
-    "load_graph": "dgb.data.load",
-    "load_hetero": "dgb.data.load",
-    "load_recipe": "dgb.cookbook",
-    "make_graph": "dgb.data.graph",
-    "make_inputs": "dgb.views.inputs",
-    "make_view": "dgb.views.sampler",
-    "symmetric_loss": "dgb.model.loss",
-    "to_hetero_data": "dgb.data.formats.pyg",
-    "to_pyg": "dgb.data.formats.pyg",
+_NAMES = {
+    "dgb.cookbook": ("load_recipe",),
+    "dgb.data.formats.pyg": ("from_hetero_data", "from_pyg", "to_hetero_data", "to_pyg"),
+    "dgb.data.graph": ("Graph", "make_graph"),
+    "dgb.data.load": ("load_graph", "load_hetero"),
+    "dgb.data.typed.graph": ("HeteroGraph",),
+    "dgb.errors": ("DGBError",),
+    "dgb.estimator": ("DGB",),
+    "dgb.evaluate.probe": ("linear_probe",),
+    "dgb.model.bootstrap": ("Bootstrap",),
+    "dgb.model.embed": ("embed",),
+    "dgb.model.loss": ("symmetric_loss",),
+    "dgb.train.loop": ("fit",),
+    "dgb.views.inputs": ("make_inputs",),
+    "dgb.views.sampler": ("make_view",),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOMES)
 
 

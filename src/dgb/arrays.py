@@ -10,8 +10,6 @@ from scipy import sparse
 from dgb.terminal import progress_bar
 
 Array = NDArray[Any]
-
-
 NUMBERS = 2**25  # of a matrix at a time
 NONZEROS = 2**22  # of a sparse matrix at a time: each takes some float64 on the way
 
@@ -75,9 +73,8 @@ def symmetric(edges: Matrix, weight: Array) -> Matrix:
     count = len(weight)
     # Where all weights are alike, a place needs no more than a bit until the end.
     is_even = count == 0 or bool(weight.min() == weight.max())
-    with progress_bar(
-        None, "adjacency", unit=" edges", total=count, unit_scale=True, delay=1
-    ) as bar:
+    steps = {"total": count, "unit_scale": True, "delay": 1}
+    with progress_bar(None, "adjacency", unit=" edges", **steps) as bar:
         if is_even:
             one_way = _pattern(edges, weight)
         else:
@@ -109,16 +106,13 @@ def largest_weights(edges: Matrix, weight: Array) -> Matrix:
     number = np.arange(len(row), dtype=col.dtype if len(row) < 2**31 else np.int64)
     by_row = sparse.csr_array((weight, (row, number)), shape=(edges.shape[0], len(row)))
     parts = (by_row.data, col[by_row.indices], by_row.indptr)
-    return _largest_per_place(sparse.csr_array(parts, shape=edges.shape))
-
-
-def _largest_per_place(rows: Matrix) -> Matrix:
+    rows = sparse.csr_array(parts, shape=edges.shape)
     rows.sort_indices()
     is_first = np.ones(rows.nnz, dtype=bool)
     np.not_equal(rows.indices[1:], rows.indices[:-1], out=is_first[1:])
     starts = rows.indptr[:-1]
     is_first[starts[starts < rows.nnz]] = True
     firsts = np.flatnonzero(is_first)
-    weight = np.maximum.reduceat(rows.data, firsts)
+    largest = np.maximum.reduceat(rows.data, firsts)
     indptr = np.searchsorted(firsts, rows.indptr).astype(rows.indptr.dtype)
-    return sparse.csr_array((weight, rows.indices[firsts], indptr), shape=rows.shape)
+    return sparse.csr_array((largest, rows.indices[firsts], indptr), shape=rows.shape)

@@ -9,18 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dgb import estimator_inputs as inputs
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
-from dgb.estimator_inputs import (
-    count_features,
-    has_rows,
-    id_column,
-    is_hetero_object,
-    read_input,
-    warn_of,
-)
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
@@ -130,26 +123,26 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         Example:
             >>> z = DGB(epochs=50).fit_transform(X, adjacency=A)
         """
-        is_typed = is_hetero_object(X if self.graph is None else self.graph)
+        is_typed = inputs.is_hetero_object(X if self.graph is None else self.graph)
         recipe = self._make_recipe("hetero" if is_typed else "default")
         given = {"adjacency": adjacency, "edges": edges}
         rows: Any = slice(None)
         if self.graph is None:
-            graph = read_input(self, X, given, recipe, is_fit=True)
+            graph = inputs.read_input(self, X, given, recipe, is_fit=True)
         elif adjacency is not None or edges is not None:
             raise DGBError("DGB(graph=...) has the edges already; leave out adjacency= and edges=")
         else:
-            graph = read_input(self, self.graph, {}, recipe, is_fit=True)
-            rows = find_nodes(embedded_ids(graph, recipe), id_column(self, X, is_fit=True))
+            graph = inputs.read_input(self, self.graph, {}, recipe, is_fit=True)
+            rows = find_nodes(embedded_ids(graph, recipe), inputs.id_column(self, X, is_fit=True))
         trained = train(graph, recipe)
         setup = trained.setup
-        warn_of(setup.notes, 4)
+        inputs.warn_of(setup.notes, 4)
         self.recipe_, self.encoder_ = trained.recipe, trained.encoder
         self.schema_, self.node_ids_ = setup.schema, setup.node_ids
         columns = setup.schema.columns if setup.schema else None
         self.encoding_ = columns.encoding if columns else setup.encoding
         if columns and self.graph is None:
-            count_features(self, columns.encoding, columns.width or 0)
+            inputs.count_features(self, columns.encoding, columns.width or 0)
         z = trained.embeddings()
         self.embeddings_: Array | None = None if self.graph is None else z
         return np.asarray(z[rows])
@@ -165,11 +158,11 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             float32 array [num_nodes, width], a row per node in the order given.
         """
         check_is_fitted(self, "encoder_")
-        if self.embeddings_ is not None and adjacency is None and edges is None and has_rows(X):
-            rows = find_nodes(self.node_ids_, id_column(self, X, is_fit=False))
+        if self.embeddings_ is not None and inputs.has_rows(X) and adjacency is edges is None:
+            rows = find_nodes(self.node_ids_, inputs.id_column(self, X, is_fit=False))
             return np.asarray(self.embeddings_[rows])
         given = {"adjacency": adjacency, "edges": edges}
-        graph = read_input(self, X, given, self.recipe_, is_fit=False)
+        graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)
 
     def save(self, folder: str | Path) -> None:
@@ -216,13 +209,13 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         # Not the recipe's device: a model may be used elsewhere than it was trained.
         fitted.encoder_ = load_encoder(folder, recipe, choose_device("auto"), schema)
         width = schema.columns.width if schema else fitted.encoder_.num_features
-        count_features(fitted, fitted.encoding_, width or 0)
+        inputs.count_features(fitted, fitted.encoding_, width or 0)
         fitted.embeddings_ = None
         if graph is not None:
-            whole = read_input(fitted, graph, {}, recipe, is_fit=False)
+            whole = inputs.read_input(fitted, graph, {}, recipe, is_fit=False)
             fitted.node_ids_ = embedded_ids(whole, recipe)
             fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
-            count_features(fitted, None, 1)
+            inputs.count_features(fitted, None, 1)
         return fitted
 
     def __sklearn_clone__(self) -> "DGB":

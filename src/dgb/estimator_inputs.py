@@ -75,7 +75,7 @@ def _read_typed(
 ) -> HeteroGraph:
     if has_edges:
         raise DGBError(
-            "a graph of several node types has its edges already; leave out adjacency= and edges="
+            f"a {type(X).__name__} has its edges already; leave out adjacency= and edges="
         )
     if not is_fit and schema is None:
         raise DGBError(
@@ -124,9 +124,7 @@ def id_column(estimator: Any, X: Any, *, is_fit: bool) -> Array:  # noqa: N803
         X = X[:, None] if X.ndim == 1 else X  # noqa: N806
     ids: Array = _validate(estimator, X, reset=is_fit, dtype=None)
     if ids.shape[1] != 1:
-        raise DGBError(
-            f"with DGB(graph=...), X is one column of node ids, not {ids.shape[1]} columns"
-        )
+        raise DGBError(f"DGB(graph=...): X is one column of node ids, not {ids.shape[1]} columns")
     return ids[:, 0]
 
 

@@ -70,9 +70,7 @@ class ViewRecipe:
     nd_drop_rate: float = rate(0.5, "share of the nodes that nd drops")
     ed_drop_rate: float = rate(0.5, "share of edges that ed hides, beyond the paper", before=0.5)
     way_drop_rate: float = rate(0.0, "share of nodes on meta-paths that are left out", before=0.0)
-    types: str = setting(
-        "", "rates of single node types, such as author.way=0.3,paper.nfd=0.5", before=""
-    )
+    types: str = setting("", "rates of node types, such as author.way=0.3,paper.nfd=0.5", before="")
 
 
 @dataclass(frozen=True)

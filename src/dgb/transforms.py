@@ -31,15 +31,16 @@ Data = Any  # torch_geometric's Data or HeteroData
 
 
 class _Diffuse(BaseTransform):  # type: ignore[misc]
-    def __init__(self, top_k: int, threshold: float, of: str, **kernel: Any) -> None:
+    def __init__(self, kernel: str, top_k: int, threshold: float, of: str, **own: float) -> None:
         if of not in ("edges", "x"):
             raise DGBError(f"of must be edges or x, not {of!r}")
         if of == "edges" and not top_k and not threshold:
             raise DGBError("S has as many entries as pairs of nodes; set top_k or threshold")
         cut = {"top_k": top_k, "threshold": threshold}
         self.cut = make_section(DiffusionRecipe, "diffusion", cut)
-        self.kernel = make_section(DiffusionRecipe, "diffusion", kernel | {"error": ERROR})
-        self.of = of
+        values = {"kernel": kernel, "error": ERROR} | own
+        self.kernel = make_section(DiffusionRecipe, "diffusion", values)
+        self.own, self.of = tuple(own), of
 
     def forward(self, data: Data) -> Data:
         for nodes, edges in stores_of(data):
@@ -59,9 +60,12 @@ class _Diffuse(BaseTransform):  # type: ignore[misc]
         assert isinstance(s, Diffusion), "the kernel asks for no top_k"
         return s
 
-    def _cut(self) -> str:
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
         # All of it: by its text torch_geometric tells whether a stored data set is still right.
-        return f"top_k={self.cut.top_k}, threshold={self.cut.threshold}, of={self.of!r}"
+        own = "".join(f"{name}={getattr(self.kernel, name)}, " for name in self.own)
+        cut = f"top_k={self.cut.top_k}, threshold={self.cut.threshold}, of={self.of!r}"
+        return f"{type(self).__name__}({own}{cut})"
 
 
 class PPR(_Diffuse):
@@ -79,11 +83,7 @@ class PPR(_Diffuse):
         self, alpha: float = 0.05, *, top_k: int = 64, threshold: float = 0.0, of: str = "edges"
     ) -> None:
         """Check the settings; `alpha` is the teleport probability."""
-        super().__init__(top_k, threshold, of, kernel="ppr", alpha=alpha)
-
-    def __repr__(self) -> str:
-        """Return the call that makes this transform."""
-        return f"PPR(alpha={self.kernel.alpha}, {self._cut()})"
+        super().__init__("ppr", top_k, threshold, of, alpha=alpha)
 
 
 class Heat(_Diffuse):
@@ -93,11 +93,7 @@ class Heat(_Diffuse):
         self, heat_time: float = 5.0, *, top_k: int = 64, threshold: float = 0.0, of: str = "edges"
     ) -> None:
         """Check the settings; `heat_time` is t."""
-        super().__init__(top_k, threshold, of, kernel="heat", heat_time=heat_time)
-
-    def __repr__(self) -> str:
-        """Return the call that makes this transform."""
-        return f"Heat(heat_time={self.kernel.heat_time}, {self._cut()})"
+        super().__init__("heat", top_k, threshold, of, heat_time=heat_time)
 
 
 def _adjacency(stores: list[Store], num_nodes: int) -> Any:
@@ -137,14 +133,13 @@ class _Drop(BaseTransform):  # type: ignore[misc]
     def forward(self, data: Data) -> Data:
         for nodes, _ in stores_of(data):
             if "x" in nodes:
-                nodes.x = self._drop_from(nodes.x, _generator_on(nodes.x.device, self.generator))
+                x = nodes.x
+                given = x if x.layout == torch.strided else _sparse(x)
+                generator = _generator_on(x.device, self.generator)
+                kept = self._dropout(given, self.drop_rate, generator)
+                dropped = _tensor(kept, x.layout) if isinstance(kept, SparseMatrix) else kept
+                nodes.x = dropped.to(x.dtype) if x.is_floating_point() else dropped
         return data
-
-    def _drop_from(self, x: Tensor, generator: torch.Generator) -> Tensor:
-        given = x if x.layout == torch.strided else _sparse(x)
-        kept = self._dropout(given, self.drop_rate, generator)
-        dropped = _tensor(kept, x.layout) if isinstance(kept, SparseMatrix) else kept
-        return dropped.to(x.dtype) if x.is_floating_point() else dropped
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.drop_rate})"

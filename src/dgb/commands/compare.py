@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 
 from dgb.baselines.methods import METHODS, settings_of
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import (
-    GRAPH,
-    add_count,
-    add_graph_options,
-    add_recipe_options,
-    check_counts,
-)
+from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -42,7 +36,6 @@ def add_options(parser: ArgumentParser) -> None:
     add_count(parser, "--jobs", 1, "trainings at once")
     parser.add_argument("--out", metavar="DIR", help="folder (default: runs/compare-GRAPH)")
     add_recipe_options(parser)
-    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:

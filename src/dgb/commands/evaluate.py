@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import GRAPH, add_count, add_graph_options, add_recipe_options
+from dgb.commands.options import GRAPH, add_count, add_recipe_options
 from dgb.cookbook import recipe_hash
 from dgb.terminal import output
 
@@ -23,7 +23,6 @@ def add_options(parser: ArgumentParser) -> None:
     add_count(parser, "--runs", 5, "trainings (default: 5)")
     parser.add_argument("--out", metavar="DIR", help="folder (default: runs/evaluate-GRAPH)")
     add_recipe_options(parser)
-    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:

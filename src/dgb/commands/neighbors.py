@@ -25,9 +25,8 @@ def add_options(parser: ArgumentParser) -> None:
     add_count(parser, "-k", 10, "of each (default: 10)")
     parser.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
     parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument(
-        "--out", metavar="FILE", help="of --all (default: neighbors.parquet in the run folder)"
-    )
+    out = "of --all (default: neighbors.parquet in the run folder)"
+    parser.add_argument("--out", metavar="FILE", help=out)
 
 
 def run(options: Namespace) -> None:

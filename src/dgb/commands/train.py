@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import (
-    GRAPH,
-    add_count,
-    add_graph_options,
-    add_recipe_options,
-    check_counts,
-)
+from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.terminal import log, output
@@ -30,15 +24,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("graph", nargs="?", help=GRAPH)
     parser.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
     parser.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
-    parser.add_argument(
-        "--engine", choices=("local", "ray"), default="local", help="one process, or many machines"
-    )
-    parser.add_argument(
-        "--address", metavar="HOST:PORT", help="of a Ray cluster (default: this machine alone)"
-    )
+    engines, about = ("local", "ray"), "one process, or many machines"
+    parser.add_argument("--engine", choices=engines, default="local", help=about)
+    about = "of a Ray cluster (default: this machine)"
+    parser.add_argument("--address", metavar="HOST:PORT", help=about)
     add_count(parser, "--workers", None, "ranks that share the rows (default: one a machine)")
     add_recipe_options(parser)
-    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:

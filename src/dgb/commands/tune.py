@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import GRAPH, add_count, add_graph_options, add_recipe_options
+from dgb.commands.options import GRAPH, add_count, add_recipe_options
 from dgb.terminal import log, output
 
 HELP = "search a recipe for a graph, with or without labels"
@@ -27,7 +27,6 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
     parser.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
     add_recipe_options(parser)
-    add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:

@@ -21,18 +21,15 @@ def free_bytes() -> float | None:
     import psutil
 
     try:
-        return min(float(psutil.virtual_memory().available), _left_in_group())
+        free = float(psutil.virtual_memory().available)
     except (OSError, RuntimeError):  # such as a /proc that is not mounted
         return None
-
-
-def _left_in_group() -> float:
-    """Return the bytes that a container leaves to its processes, which psutil does not know."""
+    # What a container leaves to its processes, which psutil does not know.
     with suppress(OSError, ValueError):  # no limit is written as "max"
         limit = int((GROUP / "memory.max").read_text())
         stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
-        return limit - int(stat["anon"])
-    return float("inf")
+        free = min(free, limit - int(stat["anon"]))
+    return free
 
 
 def room() -> float:
@@ -41,9 +38,7 @@ def room() -> float:
     return SHARE * (UNKNOWN_FREE if free is None else free)
 
 
-def refuse_beyond_room(
-    what: str, size: float, advice: str = TRUST, *, share: float = SHARE
-) -> None:
+def refuse_beyond_room(what: str, size: float, advice: str = TRUST, share: float = SHARE) -> None:
     """Refuse content of so many bytes where there is no room for it; `what` ends in a verb."""
     limit = share / SHARE * room()
     if size > limit:

@@ -55,10 +55,8 @@ def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Compar
     by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
     order = sorted(by_key, key=lambda key: -_mean(by_key[key], second or first))
     most = max((_mean(own, first) for own in by_key.values()), default=0) or 1
-    rows = [
-        Row(key, _cells(key, by_key[key], first, second), _mean(by_key[key], first) / most)
-        for key in order
-    ]
+    shares = {key: _mean(by_key[key], first) / most for key in order}
+    rows = [Row(key, _cells(by_key[key], first, second), shares[key]) for key in order]
     graph_hash = lines[-1].get("graph_hash", "") if lines else ""
     return Comparison(title, head, note, rows, remarks, graph_hash)
 
@@ -103,14 +101,14 @@ def _read_remarks(path: Path) -> list[str]:
     return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
 
 
-def _cells(key: str, lines: list[Line], first: str, second: str) -> tuple[str, ...]:
+def _cells(lines: list[Line], first: str, second: str) -> tuple[str, ...]:
     factor = 100 if second else 1
     shown = (spread([factor * v for v in _values(lines, name)]) for name in (first, second))
     means = ((_values(lines, name), _mean(lines, name)) for name in ("seconds", "peak_mb"))
     cost = (f"{mean:.{int(mean < 10)}f}" if values else "" for values, mean in means)
     runs = len({line["seed"] for line in lines})
     splits = f" × {len(lines) // runs}" if len(lines) > runs else ""
-    return (METHODS[key].title, *shown, *cost, f"{runs}{splits}")
+    return (METHODS[lines[0]["method"]].title, *shown, *cost, f"{runs}{splits}")
 
 
 def _values(lines: list[Line], name: str) -> list[float]:

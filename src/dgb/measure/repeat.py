@@ -73,10 +73,8 @@ def repeat(
     def measure(group: Group, graph: AnyGraph, _: Place) -> list[Line]:
         return [train_once(graph, job.recipe) for job in group]
 
-    jobs = [
-        Job(path.stem, "dgb", graph.name, "dgb", with_seed(recipe, seed))
-        for seed in seeds_of(recipe, runs)
-    ]
+    recipes = [with_seed(recipe, seed) for seed in seeds_of(recipe, runs)]
+    jobs = [Job(path.stem, "dgb", graph.name, "dgb", recipe) for recipe in recipes]
     outcome = run(jobs, {graph.name: graph}, Work(measure, KEY), Place(path.parent))
     return require_lines(jobs, outcome)
 

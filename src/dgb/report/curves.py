@@ -3,7 +3,7 @@
 import json
 import math
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from dgb.report.html import section
 
@@ -11,10 +11,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
 CURVES = {
     "loss": ("Loss", "Eq. 10, from 0 (the views agree) to 8"),
-    "effective_rank": (
-        "Effective rank",
-        "directions of the augmented view 1; below 2: a collapse",
-    ),
+    "effective_rank": ("Effective rank", "directions of the augmented view 1; below 2: a collapse"),
     "spread": ("Spread", "variance of unit-length projections; 0 when all nodes are alike"),
 }
 
@@ -49,39 +46,28 @@ def _figure(name: str, points: list[tuple[int, float]]) -> str:
     )
 
 
-class _Frame(NamedTuple):
-    """Where numbers lie on the picture."""
-
-    first: int
-    last: int
-    low: float
-    high: float
-
-    def x(self, epoch: float) -> float:
-        size = (self.last - self.first) or 1
-        return LEFT + (WIDTH - LEFT - RIGHT) * (epoch - self.first) / size
-
-    def y(self, value: float) -> float:
-        size = (self.high - self.low) or 1
-        return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - value) / size
-
-
 def _svg(name: str, points: list[tuple[int, float]]) -> str:
     values = [value for _, value in points]
     ticks = _ticks(min(values), max(values))
     low, high = min(ticks[0], *values), max(ticks[-1], *values)
-    frame = _Frame(points[0][0], points[-1][0], low, high)
-    line = " ".join(f"{frame.x(epoch):.1f},{frame.y(value):.1f}" for epoch, value in points)
+    first, last = points[0][0], points[-1][0]
+
+    def x(epoch: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * (epoch - first) / ((last - first) or 1)
+
+    def y(value: float) -> float:
+        return TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / ((high - low) or 1)
+
+    line = " ".join(f"{x(epoch):.1f},{y(value):.1f}" for epoch, value in points)
     grid = "".join(
-        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
-        for tick, y in ((tick, frame.y(tick)) for tick in ticks)
+        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
+        f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        for tick in ticks
     )
     # Of one epoch alone, the first text replaces the last.
-    ends = {frame.last: ("end", str(frame.last))}
-    ends[frame.first] = ("start", f"epoch {frame.first}")
+    ends = {last: ("end", str(last))} | {first: ("start", f"epoch {first}")}
     texts = "".join(
-        f'<text x="{frame.x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
+        f'<text x="{x(epoch):.1f}" y="{HEIGHT - 6}" text-anchor="{anchor}">{text}</text>'
         for epoch, (anchor, text) in ends.items()
     )
     return (

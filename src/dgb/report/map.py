@@ -76,9 +76,7 @@ def _neighbors(table: Any, path: Path) -> tuple[Array, Array]:
 def _encode(column: Any) -> dict[str, Any]:
     """Return the names that occur, in order, and a number a row: 0 is none, else 1 + the name's."""
     texts = column.to_pylist()
-    names = sorted(
-        {text for text in texts if text is not None}, key=lambda name: (_natural(name), name)
-    )
+    names = sorted(set(texts) - {None}, key=lambda name: (_natural(name), name))
     code = {name: number for number, name in enumerate(names, 1)} | {None: 0}
     codes = np.array([code[text] for text in texts], "<u2" if len(names) < STEPS else "<u4")
     return {"names": names, "codes": _pack(codes)}

@@ -18,7 +18,7 @@ from dgb.report.curves import curves
 from dgb.report.html import html_page, read_part, section
 from dgb.report.map import pack_map
 from dgb.report.numbers import confusion_section, numbers, paths_section, splits_section
-from dgb.report.recipe import about, origin, recipe_section
+from dgb.report.recipe import ABOUT, origin, recipe_section
 from dgb.run.folder import RECIPE, SCORES, read_recipe
 from dgb.run.map import MAP
 from dgb.train.monitor import METRICS, read_metrics
@@ -39,10 +39,7 @@ def comparison(table: Comparison) -> str:
 
 
 REPORT = "report.html"
-SCRIPTS = (
-    *("data", "colours", "grid", "stamp", "draw", "panel", "listen", "map"),
-    *("curves", "start"),
-)
+SCRIPTS = ["data", "colours", "grid", "stamp", "draw", "panel", "listen", "map", "curves", "start"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
         yield f"<section><h2>{escape(table.title)}</h2>{comparison(table)}</section>\n"
     yield recipe_section(run.recipe)
     yield origin(run.scores, run.recipe, run.graph)
-    yield about()
+    yield ABOUT
 
 
 @contextmanager
@@ -111,9 +108,7 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise DGBError(
-            f"{path} is not as `dgb train` writes it ({error!r}); train again"
-        ) from error
+        raise DGBError(f"{path} is not as `dgb` writes it ({error!r}); train again") from error
 
 
 def _facts(run: Run) -> str:
@@ -148,9 +143,7 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
     With `comparison`, the page of a run shows it next to the other systems measured there.
     """
     if not folder.is_dir():
-        raise DGBError(
-            f"{folder} is not a folder; give one that `dgb train` or `dgb compare` has made"
-        )
+        raise DGBError(f"{folder} is not a folder; give one that `dgb train` or `dgb compare` made")
     if (folder / RECIPE).exists():
         recipe, metrics = read_recipe(folder), read_metrics(folder)
         run = Run(folder, recipe, metrics, _read_scores(folder / SCORES), pack_map(folder / MAP))

@@ -99,16 +99,14 @@ def origin(scores: dict[str, Any], recipe: Recipe, graph: str) -> str:
     )
 
 
-def about() -> str:
-    """Return the section that says what the page is."""
-    return section(
-        "about",
-        "What this page is",
-        "<p>The report of one training of Deep Graph Bootstrapping (DGB), which learns a vector "
-        "for every node of a graph without labels: two augmented views of the graph, an online "
-        "network that predicts one from the other, and a target network that follows it slowly. "
-        "Labels, where there are any, are used afterwards to score the vectors.</p>"
-        '<p class="note">The page is a single file that holds its data and loads nothing from '
-        "elsewhere; it can be mailed, archived and read offline. <code>dgb report</code> with a "
-        "run folder writes it.</p>",
-    )
+ABOUT = section(
+    "about",
+    "What this page is",
+    "<p>The report of one training of Deep Graph Bootstrapping (DGB), which learns a vector for "
+    "every node of a graph without labels: two augmented views of the graph, an online network "
+    "that predicts one from the other, and a target network that follows it slowly. Labels, where "
+    "there are any, are used afterwards to score the vectors.</p>"
+    '<p class="note">The page is a single file that holds its data and loads nothing from '
+    "elsewhere; it can be mailed, archived and read offline. <code>dgb report</code> with a run "
+    "folder writes it.</p>",
+)

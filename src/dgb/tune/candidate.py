@@ -19,11 +19,10 @@ from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import CRITERIA, label_free_scores
 
 Scores = dict[str, float]
+Epochs = Iterator[tuple[int, Scores]]
 
 
-def mean_scores(
-    graph: AnyGraph, recipe: Recipe, seeds: range, every: int
-) -> Iterator[tuple[int, Scores]]:
+def mean_scores(graph: AnyGraph, recipe: Recipe, seeds: range, every: int) -> Epochs:
     """Train a candidate once a seed, all in step; yield epochs with the means of their scores."""
     recipe = resolve_recipe(graph, recipe)
     set_threads(recipe.train.threads)
@@ -37,9 +36,7 @@ def mean_scores(
         yield epoch, {name: float(np.mean([scores[name] for _, scores in steps])) for name in first}
 
 
-def scored_epochs(
-    graph: AnyGraph, setup: Setup, recipe: Recipe, every: int
-) -> Iterator[tuple[int, Scores]]:
+def scored_epochs(graph: AnyGraph, setup: Setup, recipe: Recipe, every: int) -> Epochs:
     """Train with one seed; yield every few epochs, and after the last, what its scores are."""
     device = choose_device(recipe.train.device)
     for_weights, for_masks = generators(recipe.train.seed, device)

@@ -18,9 +18,7 @@ def import_optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise DGBError(
-            "a search needs Optuna: pip install 'deep-graph-bootstrapping[tune]'"
-        ) from None
+        raise DGBError("tune needs Optuna: pip install 'deep-graph-bootstrapping[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 
