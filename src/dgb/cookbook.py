@@ -140,7 +140,8 @@ def _read(source: str) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DGBError(f"cannot read recipe {source} ({error}); check path and encoding") from error
+        advice = "check path and encoding"
+        raise DGBError(f"cannot read the recipe {source} ({error}); {advice}") from error
 
 
 def split_override(override: str) -> tuple[str, str, Any]:

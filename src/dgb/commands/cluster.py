@@ -3,7 +3,7 @@
 import csv
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
@@ -69,6 +69,6 @@ def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
         rows = zip(ids.tolist(), clusters.tolist(), strict=True)
         # Older versions of Python put no quotes around an id with a carriage return alone.
         has_return = any("\r" in str(node) for node in ids)
-        quoting = csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
-        writer = csv.writer(file, lineterminator="\n", quoting=quoting)
+        quotes: dict[str, Any] = {"quoting": csv.QUOTE_NONNUMERIC} if has_return else {}
+        writer = csv.writer(file, lineterminator="\n", **quotes)
         writer.writerows([("node_id", "cluster"), *rows])

@@ -118,7 +118,7 @@ def _table(lines: list[Line], rows: Mapping[str, Keys], columns: Mapping[str, Ke
 
     A column for which a line has no number is left out.
     """
-    values = {
+    values: dict[str, list[list[Any]]] = {
         name: [[reduce(_get, (*row, *keys), line) for line in lines] for row in rows.values()]
         for name, keys in columns.items()
     }
