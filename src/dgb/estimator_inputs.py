@@ -74,9 +74,7 @@ def _read_typed(
     is_fit: bool,
 ) -> HeteroGraph:
     if has_edges:
-        raise DGBError(
-            f"a {type(X).__name__} has its edges already; leave out adjacency= and edges="
-        )
+        raise DGBError(f"{type(X).__name__} has its edges already; leave out adjacency= and edges=")
     if not is_fit and schema is None:
         raise DGBError(
             f"a {type(X).__name__} has several types of nodes, but the model was trained on a "

@@ -66,7 +66,5 @@ def describe_graph(graph: "AnyGraph") -> str:
     if isinstance(graph, HeteroGraph):
         types = ", ".join(f"{nodes.num_nodes:,} {name}" for name, nodes in graph.nodes.items())
         return f"{graph.name}: {types} nodes, {graph.num_edges:,} edges; target {graph.target}"
-    return (
-        f"{graph.name}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, "
-        f"{graph.num_features:,} features"
-    )
+    counts = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
+    return f"{graph.name}: {counts}, {graph.num_features:,} features"

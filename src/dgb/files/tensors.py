@@ -44,12 +44,10 @@ def read_tensors(path: Path, *, needs_digest: bool = True) -> tuple[Tensors, Met
             metadata = file.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise DGBError(f"cannot read {path}: {error}") from error
-    if DIGEST not in metadata and not needs_digest:
-        return tensors, metadata
     content = {key: value for key, value in metadata.items() if key != DIGEST}
-    if DIGEST not in metadata:
+    if DIGEST not in metadata and needs_digest:
         raise DGBError(f"{path} has no digest: an older dgb wrote it, or it is damaged")
-    if metadata[DIGEST] != _digest(tensors, content):
+    if DIGEST in metadata and metadata[DIGEST] != _digest(tensors, content):
         raise DGBError(f"{path} is damaged: it is not what was written")
     return tensors, metadata
 

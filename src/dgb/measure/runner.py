@@ -16,7 +16,10 @@ from dgb.measure.job import Job, Line, load
 from dgb.measure.place import FAILURES, Place, in_parallel
 from dgb.terminal import log, progress_bar
 
+Jobs = Sequence[Job]
+Lines = dict[Job, Line]
 Group = tuple[Job, ...]  # jobs that one training serves
+Graphs = Mapping[str, AnyGraph]  # by the names of their data sets
 Measure = Callable[[Group, AnyGraph, Place], list[Line]]
 
 
@@ -32,17 +35,16 @@ class Work:
 class Outcome(NamedTuple):
     """The lines of all jobs that succeeded, and why the others did not."""
 
-    lines: dict[Job, Line]
+    lines: Lines
     failed: dict[Group, str]
 
 
-def run(jobs: Sequence[Job], graphs: Mapping[str, AnyGraph], work: Work, place: Place) -> Outcome:
-    """Measure what is missing on graphs by the names of their data sets; known lines are kept."""
+def run(jobs: Jobs, graphs: Graphs, work: Work, place: Place) -> Outcome:
+    """Measure what is missing; known lines are kept."""
     with ExitStack() as stack:
         for path in sorted({path_of(job, place) for job in jobs}):
             stack.enter_context(locked(path.parent, path.name))
-        hashes = {name: fingerprint(graph) for name, graph in graphs.items()}
-        done = _find_known(jobs, hashes, work, place)
+        done = _find_known(jobs, graphs, work, place)
         return _measure_rest(jobs, done, graphs, work, place)
 
 
@@ -51,7 +53,7 @@ def path_of(job: Job, place: Place) -> Path:
     return place.results / f"{job.table}.jsonl"
 
 
-def require_lines(jobs: Sequence[Job], outcome: Outcome) -> list[Line]:
+def require_lines(jobs: Jobs, outcome: Outcome) -> list[Line]:
     """Return the lines of jobs in their order; a training that failed is an error."""
     if outcome.failed:
         reasons = [f"{g[0].method} on {g[0].dataset}: {why}" for g, why in outcome.failed.items()]
@@ -59,13 +61,12 @@ def require_lines(jobs: Sequence[Job], outcome: Outcome) -> list[Line]:
     return [outcome.lines[job] for job in jobs]
 
 
-def _find_known(
-    jobs: Sequence[Job], hashes: Mapping[str, str], work: Work, place: Place
-) -> dict[Job, Line]:
+def _find_known(jobs: Jobs, graphs: Graphs, work: Work, place: Place) -> Lines:
     """Return the lines that are there already, and write those of other files to the job's own.
 
     Files are rewritten without what a kill has left half-written, which the next line would join.
     """
+    hashes = {name: fingerprint(graph) for name, graph in graphs.items()}
     own = {path: read_lines(path) for path in {path_of(job, place) for job in jobs}}
     lines = {
         tuple(line[key] for key in work.key): line
@@ -73,7 +74,7 @@ def _find_known(
         for line in part
         if set(work.key) <= line.keys()
     }
-    done: dict[Job, Line] = {}
+    done: Lines = {}
     for job in jobs:
         facts = job.facts() | {"graph_hash": hashes[job.dataset]}
         if line := lines.get(tuple(facts[key] for key in work.key)):
@@ -84,21 +85,15 @@ def _find_known(
     return done
 
 
-def _measure_rest(
-    jobs: Sequence[Job],
-    done: dict[Job, Line],
-    graphs: Mapping[str, AnyGraph],
-    work: Work,
-    place: Place,
-) -> Outcome:
+def _measure_rest(jobs: Jobs, done: Lines, graphs: Graphs, work: Work, place: Place) -> Outcome:
+    outcome = Outcome(done, {})
     left = _by_training([job for job in jobs if job not in done])
     total = len(_by_training(jobs))
     if done:
         log(f"{total - len(left)} of {total} trainings taken from {place.results}")
-    outcome = Outcome(done, {})
-    bar = progress_bar(None, "measure", unit="run", initial=total - len(left), total=total)
     attempt = partial(_attempt, work.measure, graphs if place.jobs == 1 else {})
-    with bar:
+    initial = total - len(left)
+    with progress_bar(None, "measure", unit="run", initial=initial, total=total) as bar:
         for group, lines in in_parallel(attempt, left, place):
             bar.set_postfix_str(f"{group[0].method} on {group[0].dataset}", refresh=False)
             bar.update()
@@ -111,9 +106,7 @@ def _measure_rest(
     return outcome
 
 
-def _attempt(
-    measure: Measure, graphs: Mapping[str, AnyGraph], group: Group, place: Place
-) -> list[Line] | str:
+def _attempt(measure: Measure, graphs: Graphs, group: Group, place: Place) -> list[Line] | str:
     """Measure, or return in one line why it could not be done: others must continue.
 
     A process of its own reads the graph itself: to send it there would take longer.
@@ -125,7 +118,7 @@ def _attempt(
         return " ".join(str(error).split()) or type(error).__name__
 
 
-def _by_training(jobs: Sequence[Job]) -> list[Group]:
+def _by_training(jobs: Jobs) -> list[Group]:
     """Return the jobs in groups that one training serves, in the order of the first."""
     groups: dict[Hashable, list[Job]] = {}
     for job in jobs:

@@ -58,11 +58,8 @@ def html_table(head: Cells, rows: Iterable[str], *, scope: str = "") -> str:
     """Return a table that scrolls on its own, of rows that `html_row` has made."""
     kind = f' scope="{scope}"' if scope else ""
     heads = "".join(f"<th{kind}>{escape(cell)}</th>" for cell in head)
-    body = "\n".join(rows)
-    return (
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
+    body = f"<tbody>\n{chr(10).join(rows)}\n</tbody>"
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>{body}</table></div>'
 
 
 def html_row(cells: Iterable[str], *, is_ours: bool = False) -> str:

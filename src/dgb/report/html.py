@@ -17,7 +17,9 @@ def html_page(
     `data` is what the script reads, as JSON in the element #data.
     """
     code = read_part("page.js") + script
-    json_part = f'<script type="application/json" id="data">{embed_json(data)}</script>\n'
+    values = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    values = values.replace("<", "\\u003c")  # which could end the element it stands in
+    json_part = f'<script type="application/json" id="data">{values}</script>\n'
     digest = hashlib.sha256(code.encode("utf-8")).digest()
     return Template(read_part("page.html")).substitute(
         title=escape(title),
@@ -40,9 +42,3 @@ def section(key: str, title: str, body: str) -> str:
 def read_part(name: str) -> str:
     """Return a file of this package: a style, a script or a template."""
     return (resources.files("dgb.report") / name).read_text("utf-8")
-
-
-def embed_json(values: Any) -> str:
-    """Return JSON that cannot end the script element it stands in."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")

@@ -19,21 +19,14 @@ MEANINGS = {
 
 def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     """Return the section of cards."""
-    rank, memory = scores.get("effective_rank"), scores.get("peak_mb")
-    width = f"the encoder is {recipe.encoder.width:,} wide"
+    rank, memory, seconds = map(scores.get, ("effective_rank", "peak_mb", "seconds"))
+    rows = f"directions that the embeddings use; the encoder is {recipe.encoder.width:,} wide"
+    held = "the most that the process held, scoring included"
     cards = [
         *_labelled_cards(scores),
-        _card(
-            "Effective rank",
-            UNKNOWN if rank is None else f"{rank:,.0f}",
-            f"directions that the embeddings use; {width}",
-        ),
-        _card("Training time", _format_time(scores.get("seconds")), f"for {epochs:,} epochs"),
-        _card(
-            "Memory",
-            UNKNOWN if memory is None else f"{memory:,.0f} MB",
-            "the most that the process held, scoring included",
-        ),
+        _card("Effective rank", UNKNOWN if rank is None else f"{rank:,.0f}", rows),
+        _card("Training time", _format_time(seconds), f"for {epochs:,} epochs"),
+        _card("Memory", UNKNOWN if memory is None else f"{memory:,.0f} MB", held),
     ]
     return section("numbers", "Numbers", f'<div class="cards">{"".join(cards)}</div>')
 
@@ -44,10 +37,8 @@ def confusion_section(scores: dict[str, Any]) -> str:
         return ""
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["counts"]
     head = "".join(f'<th scope="col"><span>{escape(str(name))}</span></th>' for name in labels)
-    body = "".join(
-        f'<tr><th scope="row">{escape(str(name))}</th>{_heat(row)}</tr>'
-        for name, row in zip(labels, counts, strict=True)
-    )
+    rows = zip(map(escape, map(str, labels)), map(_heat, counts), strict=True)
+    body = "".join(f'<tr><th scope="row">{name}</th>{cells}</tr>' for name, cells in rows)
     return section(
         "confusion",
         "Which classes are confused",
@@ -59,35 +50,31 @@ def confusion_section(scores: dict[str, Any]) -> str:
 
 
 def _labelled_cards(scores: dict[str, Any]) -> list[str]:
+    """Return what is measured by labels; HeCo's probe measures more than others."""
     if "dgb" not in scores:
         return []
     accuracy = {key: scores[key]["probe"]["test"] for key in SYSTEMS if key in scores}
     nmi = {key: scores[key]["cluster"]["nmi"] for key in SYSTEMS if key in scores}
-    ari, hit = (scores["dgb"]["cluster"][name] for name in ("ari", "accuracy"))
+    probe, found = scores["dgb"]["probe"], scores["dgb"]["cluster"]
+    named = {"Macro-F1": "macro_f1", "AUC": "auc"}
+    more = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
+    more += [f"split {probe['split']}"] if "split" in probe else []
     return [
         _card(
             "Test accuracy",
             f"{100 * accuracy['dgb']:.1f} %",
             "of a linear probe on frozen embeddings, chosen on validation nodes"
-            + _more_scores(scores["dgb"]["probe"]),
+            + (f"; {', '.join(more)}" if more else ""),
             _bars({key: (value, f"{100 * value:.1f}") for key, value in accuracy.items()}),
         ),
         _card(
             "Clusters and labels (NMI)",
             f"{nmi['dgb']:.2f}",
             f"of k-means, which sees no labels: 0 is unrelated, 1 the same; "
-            f"ARI {ari:.2f}, accuracy {100 * hit:.1f} %",
+            f"ARI {found['ari']:.2f}, accuracy {100 * found['accuracy']:.1f} %",
             _bars({key: (value, f"{value:.2f}") for key, value in nmi.items()}),
         ),
     ]
-
-
-def _more_scores(probe: dict[str, Any]) -> str:
-    """Return what HeCo's probe measures in addition, to follow a clause."""
-    named = {"Macro-F1": "macro_f1", "AUC": "auc"}
-    found = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
-    found += [f"split {probe['split']}"] if "split" in probe else []
-    return f"; {', '.join(found)}" if found else ""
 
 
 def _card(title: str, value: str, meaning: str, more: str = "") -> str:
@@ -101,13 +88,17 @@ def _card(title: str, value: str, meaning: str, more: str = "") -> str:
 
 def _bars(values: dict[str, tuple[float, str]]) -> str:
     """Return a bar a system, all from 0 to 1: a cut-off axis would make differences look larger."""
-    rows = "".join(
+    rows = (
         f'<li class="{"ours" if key == "dgb" else ""}"><span class="name">{SYSTEMS[key]}'
-        f'<span class="sub">{MEANINGS[key]}</span></span><span class="count">{text}</span>'
-        f'<span class="bar" style="width:{100 * min(1.0, max(0.0, share)):.1f}%"></span></li>'
-        for key, (share, text) in values.items()
+        f'<span class="sub">{MEANINGS[key]}</span></span>{_bar(*value)}</li>'
+        for key, value in values.items()
     )
-    return f'<ul class="bars">{rows}</ul>'
+    return f'<ul class="bars">{"".join(rows)}</ul>'
+
+
+def _bar(share: float, text: str) -> str:
+    width = 100 * min(1.0, max(0.0, share))
+    return f'<span class="count">{text}</span><span class="bar" style="width:{width:.1f}%"></span>'
 
 
 def _heat(row: list[int]) -> str:
@@ -135,16 +126,12 @@ def paths_section(scores: dict[str, Any]) -> str:
         return ""
     rows = "".join(
         f'<li class="ours"><span class="name">{escape(name)}</span>'
-        f'<span class="count">{100 * share:.0f} %</span>'
-        f'<span class="bar" style="width:{100 * share:.1f}%"></span></li>'
+        f"{_bar(share, f'{100 * share:.0f} %')}</li>"
         for name, share in sorted(attention.items(), key=lambda item: -item[1])
     )
-    return section(
-        "paths",
-        "Meta-paths",
-        '<p class="note">How much each meta-path weighs in the embeddings, as the attention over '
-        f'them has learnt it.</p><div class="card"><ul class="bars">{rows}</ul></div>',
-    )
+    note = "How much each meta-path weighs in the embeddings, as the attention has learnt it."
+    body = f'<p class="note">{note}</p><div class="card"><ul class="bars">{rows}</ul></div>'
+    return section("paths", "Meta-paths", body)
 
 
 def splits_section(scores: dict[str, Any]) -> str:

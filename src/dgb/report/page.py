@@ -83,9 +83,16 @@ def run_page(run: Run, table: Comparison | None) -> str:
 
 
 def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
+    missing = "It was made by a version of DGB that drew none: train again with the command below."
     if not run.scores:
-        yield _describe_unfinished(run)
-    yield read_part("map.html") if run.map else _no_map(run)
+        missing = "It is drawn when the run is finished."
+        yield (
+            f'<p class="card missing">This run is not finished: {len(run.metrics):,} of '
+            f"{run.recipe.train.epochs:,} epochs are done. Resume it with <code>dgb train "
+            "--resume</code> and its folder, then make this page again.</p>\n"
+        )
+    no_map = f'<p class="card missing">This run has no map (map.parquet). {missing}</p>'
+    yield read_part("map.html") if run.map else section("map-title", "Map", no_map)
     with _reading(run.folder / SCORES):
         if run.scores:
             yield numbers(run.scores, run.recipe, len(run.metrics))
@@ -117,24 +124,6 @@ def _facts(run: Run) -> str:
     hashed = [f"recipe {run.scores['recipe']}"] if "recipe" in run.scores else []
     epochs = f"{len(run.metrics):,} epochs"
     return " · ".join([*nodes, epochs, views, *hashed, f"seed {run.recipe.train.seed}"])
-
-
-def _describe_unfinished(run: Run) -> str:
-    return (
-        f'<p class="card missing">This run is not finished: {len(run.metrics):,} of '
-        f"{run.recipe.train.epochs:,} epochs are done. Resume it with <code>dgb train "
-        "--resume</code> and its folder, then make this page again.</p>\n"
-    )
-
-
-def _no_map(run: Run) -> str:
-    how = (
-        "It was made by a version of DGB that drew none: train again with the command below."
-        if run.scores
-        else "It is drawn when the run is finished."
-    )
-    body = f'<p class="card missing">This run has no map (map.parquet). {how}</p>'
-    return section("map-title", "Map", body)
 
 
 def write_report(folder: Path, comparison: Path | None = None) -> Path:

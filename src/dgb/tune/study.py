@@ -34,16 +34,13 @@ class Plan:
     every: int | None = None
 
 
-def tune(
-    graph: AnyGraph, recipe: Recipe, space: Space, folder: Path, plan: Plan | None = None
-) -> Found:
+def tune(graph: AnyGraph, recipe: Recipe, space: Space, folder: Path, plan: Plan) -> Found:
     """Search for the recipe with the best score, or resume the search; no test label is ever read.
 
     A trial's score is the best validation accuracy at any epoch up to the recipe's `train.epochs`;
     label-free criteria are compared after the last, as most of them fall while training helps.
     Writes recipe.toml and trials.jsonl into the folder after every trial.
     """
-    plan = plan or Plan()
     search = _make_search(without_test_labels(graph, recipe.train.seed), recipe, space, plan)
     start = starting_point(search.recipe, space)
     with locked(folder):
