@@ -22,39 +22,35 @@ from dgb.errors import DGBError
 from dgb.recipe import Recipe
 
 
-def is_hetero_object(X: Any) -> bool:  # noqa: N803
+def is_hetero_object(x: Any) -> bool:
     """Tell whether X is a graph of several node types: dgb's own, or torch_geometric's."""
-    return isinstance(X, HeteroGraph) or (hasattr(X, "edge_types") and hasattr(X, "node_types"))
+    return isinstance(x, HeteroGraph) or (hasattr(x, "edge_types") and hasattr(x, "node_types"))
 
 
 def read_input(
-    estimator: Any,
-    X: Any,  # noqa: N803
-    edges: dict[str, Any],  # adjacency and edges, as the user gave them
-    recipe: Recipe,
-    *,
-    is_fit: bool,
+    estimator: Any, x: Any, edges: dict[str, Any], recipe: Recipe, *, is_fit: bool
 ) -> AnyGraph:
     """Return the graph of an object, and warn of what was made or guessed in reading it.
 
-    To embed, its types and columns come in the order of what the estimator was fitted on.
+    `edges` holds what the user gave as adjacency and edges. To embed, types and
+    columns come in the order of what the estimator was fitted on.
     """
     has_edges = any(given is not None for given in edges.values())
     schema = None if is_fit else estimator.schema_
     graph: AnyGraph
-    if schema is not None or is_hetero_object(X):
-        graph = _read_typed(X, schema, recipe.data.target, has_edges=has_edges, is_fit=is_fit)
-    elif has_rows(X) and not has_edges and not (is_fit and estimator.graph is not None):
-        return lone_nodes(estimator, X, is_fit=is_fit)
+    if schema is not None or is_hetero_object(x):
+        graph = _read_typed(x, schema, recipe.data.target, has_edges=has_edges, is_fit=is_fit)
+    elif has_rows(x) and not has_edges and not (is_fit and estimator.graph is not None):
+        return lone_nodes(estimator, x, is_fit=is_fit)
     else:
         refuse_cut(edges.get("adjacency"))
         encoding = None if is_fit else estimator.encoding_
-        graph = to_graph(X, **edges, encoding=encoding, **asdict(recipe.data))
+        graph = to_graph(x, **edges, encoding=encoding, **asdict(recipe.data))
         if not is_fit:
             refuse_own_scales(graph, encoding)
         elif estimator.graph is None:
             count_features(estimator, graph.encoding, graph.num_features)
-    known = X.notes if isinstance(X, Graph | HeteroGraph) else ()  # who brings one knows these
+    known = x.notes if isinstance(x, Graph | HeteroGraph) else ()  # who brings one knows these
     warn_of(graph.notes[len(known) :], 5)
     return graph
 
@@ -66,40 +62,35 @@ def warn_of(notes: Iterable[str], level: int) -> None:
 
 
 def _read_typed(
-    X: Any,  # noqa: N803
-    schema: Schema | None,
-    target: str,
-    *,
-    has_edges: bool,
-    is_fit: bool,
+    x: Any, schema: Schema | None, target: str, *, has_edges: bool, is_fit: bool
 ) -> HeteroGraph:
     if has_edges:
-        raise DGBError(f"{type(X).__name__} has its edges already; leave out adjacency= and edges=")
+        raise DGBError(f"{type(x).__name__} has its edges already; leave out adjacency= and edges=")
     if not is_fit and schema is None:
         raise DGBError(
-            f"a {type(X).__name__} has several types of nodes, but the model was trained on a "
+            f"a {type(x).__name__} has several types of nodes, but the model was trained on a "
             "graph of one; fit it on such a graph"
         )
-    if schema is not None and not is_hetero_object(X):
+    if schema is not None and not is_hetero_object(x):
         raise DGBError(
             f"the model was trained on nodes of the types {', '.join(schema.types)}; give a "
-            f"HeteroData or HeteroGraph that has them, not a {type(X).__name__}"
+            f"HeteroData or HeteroGraph that has them, not a {type(x).__name__}"
         )
     target = schema.target if schema else target
-    graph = with_target(X, target) if isinstance(X, HeteroGraph) else from_hetero_data(X, target)
+    graph = with_target(x, target) if isinstance(x, HeteroGraph) else from_hetero_data(x, target)
     return align_hetero(graph, schema) if schema else graph
 
 
-def has_rows(X: Any) -> bool:  # noqa: N803
-    """Tell whether X has rows that can be cut, and is no graph object."""
-    has_rows = hasattr(X, "__array__") or hasattr(X, "__dataframe__")
-    return has_rows or isinstance(X, list | tuple) or sparse.issparse(X)
+def has_rows(x: Any) -> bool:
+    """Tell whether X has rows that can be cut, and is not a graph object."""
+    has_rows = hasattr(x, "__array__") or hasattr(x, "__dataframe__")
+    return has_rows or isinstance(x, list | tuple) or sparse.issparse(x)
 
 
-def lone_nodes(estimator: Any, X: Any, *, is_fit: bool) -> Graph:  # noqa: N803
+def lone_nodes(estimator: Any, x: Any, *, is_fit: bool) -> Graph:
     """Return features given without edges as a graph of nodes that are each alone."""
     rows = {"accept_sparse": "csr", "ensure_min_samples": 2 if is_fit else 1}
-    x = _validate(estimator, X, reset=is_fit, dtype=np.float32, **rows)
+    x = _validate(estimator, x, reset=is_fit, dtype=np.float32, **rows)
     warnings.warn(
         "X came without edges, so every node is embedded alone; pass adjacency= or edges=, "
         "a graph as X, or DGB(graph=...) with node ids as X",
@@ -112,15 +103,15 @@ def lone_nodes(estimator: Any, X: Any, *, is_fit: bool) -> Graph:  # noqa: N803
     return Graph("graph", x, sparse.csr_array((size, size), dtype=np.float32), np.arange(size))
 
 
-def id_column(estimator: Any, X: Any, *, is_fit: bool) -> Array:  # noqa: N803
+def id_column(estimator: Any, x: Any, *, is_fit: bool) -> Array:
     """Return the node ids of a list, an array or a frame of one column."""
-    if not has_rows(X):
+    if not has_rows(x):
         raise DGBError("with DGB(graph=...), X is a column of node ids, not a graph; drop graph=")
-    if not hasattr(X, "columns"):
+    if not hasattr(x, "columns"):
         # As objects, because numpy would turn the numbers of a mixed list into text.
-        X = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)  # noqa: N806
-        X = X[:, None] if X.ndim == 1 else X  # noqa: N806
-    ids: Array = _validate(estimator, X, reset=is_fit, dtype=None)
+        x = np.asarray(x, dtype=object if isinstance(x, list | tuple) else None)
+        x = x[:, None] if x.ndim == 1 else x
+    ids: Array = _validate(estimator, x, reset=is_fit, dtype=None)
     if ids.shape[1] != 1:
         raise DGBError(f"DGB(graph=...): X is one column of node ids, not {ids.shape[1]} columns")
     return ids[:, 0]
@@ -146,9 +137,9 @@ def count_features(estimator: Any, encoding: Encoding | None, num_features: int)
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _validate(estimator: Any, X: Any, **checks: Any) -> Any:  # noqa: N803
+def _validate(estimator: Any, x: Any, **checks: Any) -> Any:
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # scikit-learn before 1.6
-        return estimator._validate_data(X, **checks)
-    return validate_data(estimator, X, **checks)
+        return estimator._validate_data(x, **checks)
+    return validate_data(estimator, x, **checks)
