@@ -104,6 +104,19 @@ def make_rates(_: str, place: "Place", asked: Asked) -> str:
     )
 
 
+def make_curves(_: str, place: "Place", asked: Asked) -> str:
+    """Measure validation accuracy by the length of training, and draw it."""
+    from dgb.reproduce.curve_figure import write_curves
+    from dgb.reproduce.curves import known_curves, measure_curves, plan_curves
+
+    try:
+        measure_curves(plan_curves(asked.datasets, asked.runs, asked.methods), place)
+    finally:
+        lines = known_curves(place.results)
+        text = write_curves(lines, place.results) if lines else ""
+    return text
+
+
 def make_claims(_: str, place: "Place", asked: Asked) -> str:
     """Hold the paper's observations against Tables 3 and 4 as measured."""
     from dgb.files.atomic import write_text
@@ -135,6 +148,7 @@ Make = Callable[[str, "Place", Asked], str]
 MEASURED: dict[str, Make] = {
     **dict.fromkeys(("table2", "table3", "table4", "plus"), make_table),
     "hetero": make_hetero,
+    "curves": make_curves,
 }
 MADE: dict[str, Make] = {
     "table1": make_table1,

@@ -1,7 +1,7 @@
 """Many linear heads on the same frozen rows, trained together, and their F1 scores."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,25 +20,27 @@ class LinearHeads:
 
     weight: Tensor  # [width, heads · classes]: one product, which a batch of small ones is not
     bias: Tensor  # [heads · classes]
+    count: int = field(default_factory=lambda: HEADS)
 
     @property
     def num_classes(self) -> int:
         """Number of classes that every head tells apart."""
-        return len(self.bias) // HEADS
+        return len(self.bias) // self.count
 
     def logits(self, x: Tensor) -> Tensor:
         """Return [rows, heads, classes]."""
-        return (x @ self.weight + self.bias).view(len(x), HEADS, self.num_classes)
+        return (x @ self.weight + self.bias).view(len(x), self.count, self.num_classes)
 
 
-def draw_heads(width: int, num_classes: int, seed: int) -> LinearHeads:
-    """Return untrained heads: weights drawn as Glorot and Bengio do, no bias."""
+def draw_heads(width: int, num_classes: int, seed: int, count: int | None = None) -> LinearHeads:
+    """Return untrained heads, 50 by default: weights drawn as Glorot and Bengio do, no bias."""
     generator = torch.Generator().manual_seed(seed)
-    weight = torch.empty(HEADS, width, num_classes)
+    weight = torch.empty(count or HEADS, width, num_classes)
     for head in weight:
         nn.init.xavier_uniform_(head, generator=generator)
     joined = weight.transpose(0, 1).flatten(1).requires_grad_()
-    return LinearHeads(joined, torch.zeros(HEADS * num_classes, requires_grad=True))
+    bias = torch.zeros(len(weight) * num_classes, requires_grad=True)
+    return LinearHeads(joined, bias, len(weight))
 
 
 def train_steps(
@@ -46,12 +48,12 @@ def train_steps(
 ) -> Iterator[int]:
     """Train by steps of Adam on all rows; yield the number of every step that is done."""
     optimizer = torch.optim.Adam((heads.weight, heads.bias), learning_rate)
-    target = y.repeat_interleave(HEADS)
+    target = y.repeat_interleave(heads.count)
     for step in range(steps):
         optimizer.zero_grad()
         logits = heads.logits(x).flatten(0, 1)
         # Heads share no weight, so the sum of their mean losses trains each on its own.
-        loss = nn.functional.cross_entropy(logits, target) * HEADS
+        loss = nn.functional.cross_entropy(logits, target) * heads.count
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         yield step

@@ -16,7 +16,6 @@ from torch import Tensor
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
 from dgb.evaluate.heads import (
-    HEADS,
     LinearHeads,
     class_codes,
     dense_rows,
@@ -165,16 +164,18 @@ def _classifier(
 STEPS, LEARNING_RATE = 100, 0.01
 
 
-def dgi_accuracies(z: Any, labels: Array, split: Split, seed: int) -> tuple[Array, Array]:
+def dgi_accuracies(
+    z: Any, labels: Array, split: Split, seed: int, heads: int | None = None
+) -> tuple[Array, Array]:
     """Return the validation and the test accuracy of every head; nothing is chosen."""
     split = sample_split(split, labels)
     codes, num_classes = class_codes(labels)
-    heads = draw_heads(z.shape[1], num_classes, seed)
+    trained = draw_heads(z.shape[1], num_classes, seed, heads)
     x, y = dense_rows(z, split.train), torch.from_numpy(codes[split.train])
-    for _ in train_steps(heads, x, y, LEARNING_RATE, STEPS):
+    for _ in train_steps(trained, x, y, LEARNING_RATE, STEPS):
         pass  # no step is better than the last one
     validation, test = (
-        _accuracies(heads, labelled_rows(z, codes, nodes, num_classes))
+        _accuracies(trained, labelled_rows(z, codes, nodes, num_classes))
         for nodes in (split.validation, split.test)
     )
     return validation, test
@@ -182,9 +183,9 @@ def dgi_accuracies(z: Any, labels: Array, split: Split, seed: int) -> tuple[Arra
 
 @torch.no_grad()
 def _accuracies(heads: LinearHeads, parts: Iterable[tuple[Tensor, Tensor]]) -> Array:
-    right, count = np.zeros(HEADS), 0
+    right, count = np.zeros(heads.count), 0
     for x, y in parts:
         predicted = heads.logits(x).argmax(dim=2)
         right += (predicted == y[:, None]).sum(dim=0).numpy()
         count += len(y)
-    return right / count
+    return right / max(count, 1)
