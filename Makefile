@@ -10,14 +10,15 @@ demo: .venv/.ready
 	$(BIN)/dgb train cora
 
 # Two processes, each with one thread: threads of small products would wait for each other, and spin.
-PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest \
+	--numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 test: lint
-	$(PYTEST) --numprocesses 2 --dist loadgroup --durations 15
+	$(PYTEST) --durations 15
 
 # The method, the readers of data and the commands: what most changes touch.
 test-fast: .venv/.tests-ready
-	$(PYTEST) --numprocesses 2 --dist loadgroup tests/model tests/views tests/train tests/data \
+	$(PYTEST) tests/model tests/views tests/train tests/data \
 	tests/test_imports.py tests/test_recipe.py tests/test_cli.py tests/test_use.py
 
 test-slow: .venv/.tests-ready
@@ -54,9 +55,11 @@ lint: .venv/.tests-ready
 	$(INSTALL) '.[map]'
 	touch $@
 
-.venv/.tests-ready: .venv/.ready
+# Not after .ready: two installs would take longer than one of all.
+.venv/.tests-ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
 	$(INSTALL) '.[test]'
-	touch $@
+	touch .venv/.ready $@
 
 .venv-lowest/.ready: pyproject.toml constraints.txt scripts/lowest.py
 	$(PYTHON) -m venv --clear .venv-lowest

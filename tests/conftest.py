@@ -21,12 +21,18 @@ from dgb.views.view import View
 torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
 
 
+# Parts with the longest tests, the longest first: begun last, one would be waited for alone.
+LONG = ("ray", "kill", "supply", "test_docs.py", "measure", "run", "fuzz", "hostile", "tune")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file in one process, for what they share, and one Ray at a time."""
-    for item in items:
-        file = item.path.relative_to(Path(__file__).parent)
+    places = {item: item.path.relative_to(Path(__file__).parent) for item in items}
+    for item, file in places.items():
         group = "ray" if file.parts[0] == "ray" else str(file)
         item.add_marker(pytest.mark.xdist_group(group))
+    parts = dict(zip(LONG, range(len(LONG)), strict=True))
+    items.sort(key=lambda item: parts.get(places[item].parts[0], len(LONG)))
 
 
 @pytest.fixture

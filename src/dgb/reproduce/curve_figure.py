@@ -8,7 +8,7 @@ import numpy as np
 
 from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import mean_std
+from dgb.measure.table import spread
 from dgb.reproduce.curves import STEPS, curve_recipes
 from dgb.reproduce.figures import PALETTE, plotting, save
 from dgb.reproduce.published import DATASETS, find_published, rows
@@ -114,13 +114,8 @@ def _table(lines: Sequence[Line], dataset: str, measure: str) -> str:
     curves = {row: curve for (row, _), curve in curves_of(own, measure).items()}
     head = f"| steps | {' | '.join(map(str, STEPS))} | trainings |"
     body = [
-        f"| {title_of(row)} | {' | '.join(_cell(curve[s]) for s in STEPS)} | {len(curve[0])} |"
+        f"| {title_of(row)} | {' | '.join(spread(curve[s]) for s in STEPS)} | {len(curve[0])} |"
         for row in curve_recipes(dataset)
         if (curve := curves.get(row))
     ]
     return "\n".join([head, "|---" * (len(STEPS) + 2) + "|", *body])
-
-
-def _cell(values: list[float]) -> str:
-    mean, std = mean_std(values)
-    return f"{mean:.1f} ± {std:.1f}" if len(values) > 1 else f"{mean:.1f}"

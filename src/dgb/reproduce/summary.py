@@ -16,6 +16,8 @@ OWN_TITLES = {
     "dgb-shared": "DGB, one recipe for all",
     "dgb-plus": "DGB+, beyond the paper",
     "heat": "NFD + ADJ / ND + DIFF, heat kernel",
+    "error 0.001": "NFD + ADJ / ND + DIFF, diffusion to 0.001",
+    "heads 128": "NFD + ADJ / ND + DIFF, heads of 128",
     "embed-diff": "NFD + ADJ / ND + DIFF, embedded with DIFF (DGB-DIFF)",
 }
 
