@@ -32,7 +32,7 @@ OPEN: dict[str, tuple[str, ...]] = {
 SETTINGS = {"cora": (24, 3), "citeseer": (24, 3), "pubmed": (8, 2)}  # and trainings of each
 
 
-class Found(NamedTuple):
+class Ranked(NamedTuple):
     """A setting, the steps after which it was best on resplits, and how good it was there."""
 
     sets: tuple[str, ...]
@@ -79,7 +79,7 @@ def write_search(results: Path) -> str:
     return text
 
 
-def rank_settings(lines: Sequence[Line]) -> list[Found]:
+def rank_settings(lines: Sequence[Line]) -> list[Ranked]:
     """Return the settings of a data set, each at its best number of steps, the best first."""
     by_setting: dict[int, list[Line]] = {}
     for line in lines:
@@ -89,15 +89,15 @@ def rank_settings(lines: Sequence[Line]) -> list[Found]:
     return sorted(found, key=lambda each: -np.mean(each.resplit))
 
 
-def _best(sets: tuple[str, ...], lines: Sequence[Line]) -> Found:
+def _best(sets: tuple[str, ...], lines: Sequence[Line]) -> Ranked:
     def values(steps: int, measure: str) -> list[float]:
         return [100 * line["scores"][str(steps)][measure] for line in lines]
 
     steps = max(STEPS[1:], key=lambda steps: np.mean(values(steps, "resplit")))
-    return Found(sets, steps, values(steps, "resplit"), values(steps, "dgi"))
+    return Ranked(sets, steps, values(steps, "resplit"), values(steps, "dgi"))
 
 
-def _table(found: Sequence[Found]) -> str:
+def _table(found: Sequence[Ranked]) -> str:
     rows = ["| setting | steps | resplits | validation | trainings |", "|---|---|---|---|---|"]
     for each in found:
         own = ", ".join(each.sets) or "as the recipe has it"
