@@ -11,7 +11,7 @@ demo: .venv/.ready
 
 # Two processes, each with one thread: threads of small products would wait for each other, and spin.
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest \
-	--numprocesses 2 --dist loadgroup --no-loadscope-reorder
+	--numprocesses 2 --no-loadscope-reorder
 
 test: lint
 	$(PYTEST) --durations 15

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from xdist.scheduler import LoadScopeScheduling
 
 from dgb.data.graph import Graph, Split, make_graph
 from dgb.recipe import Recipe
@@ -26,13 +27,17 @@ LONG = ("ray", "kill", "supply", "test_docs.py", "measure", "run", "fuzz", "host
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    parts = {part: place for place, part in enumerate(LONG)}
+    folder = Path(__file__).parent
+    items.sort(key=lambda item: parts.get(item.path.relative_to(folder).parts[0], len(LONG)))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one process, for what they share, and one Ray at a time."""
-    places = {item: item.path.relative_to(Path(__file__).parent) for item in items}
-    for item, file in places.items():
-        group = "ray" if file.parts[0] == "ray" else str(file)
-        item.add_marker(pytest.mark.xdist_group(group))
-    parts = dict(zip(LONG, range(len(LONG)), strict=True))
-    items.sort(key=lambda item: parts.get(places[item].parts[0], len(LONG)))
+    # xdist has groups for this, which it looks for in vain in names of tests since pytest 9.
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = lambda test: "ray" if "tests/ray/" in test else test.split("::")[0]
+    return scheduler
 
 
 @pytest.fixture

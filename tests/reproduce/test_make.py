@@ -18,6 +18,7 @@ from dgb.measure.place import Place
 from dgb.reproduce import figures as drawing
 from dgb.reproduce import plan as planning
 from dgb.reproduce import results
+from dgb.reproduce.curves import TABLE as CURVES
 from dgb.reproduce.plan import RUNS, TABLES
 from dgb.reproduce.render import TITLES
 from dgb.reproduce.typed_plan import TABLE as HETERO
@@ -37,7 +38,7 @@ def test_the_command_line_offers_what_can_be_made(capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit):
         main(["reproduce", "--help"])
     assert "|".join(MADE) in "".join(capsys.readouterr().out.split())
-    assert set(MEASURED) == {*TABLES, HETERO} and set(TABLES) == set(RUNS) == set(TITLES)
+    assert set(MEASURED) == {*TABLES, HETERO, CURVES} and set(TABLES) == set(RUNS) == set(TITLES)
 
 
 def test_every_committed_table_and_figure_can_be_made() -> None:
