@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = lambda test: "ray" if "tests/ray/" in test else test.split("::")[0]
     return scheduler
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_core() -> Iterator[None]:
+    """Let measurements share one core among their threads: two would spin, here and hereafter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.cpu_count", lambda: 1)
+        yield
 
 
 @pytest.fixture
