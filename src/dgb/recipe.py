@@ -45,9 +45,25 @@ class Data:
 class EncoderRecipe:
     """The GCN of Eq. 1."""
 
-    width: int = size(1024, "columns of a representation")
+    width: int = size(1024, "columns of a representation, or of a block of it")
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
     activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
+    hops: tuple[int, ...] = setting(
+        (),
+        "blocks over P^k X of these k side by side, each of this width; none: stacked layers",
+        low=0,
+        high=16,
+        before=(),
+        is_whole=True,
+    )
+    norm: str = setting(
+        "none", "BatchNorm before σ of a block", among=("none", "batch"), before="none"
+    )
+
+    @property
+    def columns(self) -> int:
+        """Columns of a representation, all blocks together."""
+        return self.width * max(1, len(self.hops))
 
 
 @dataclass(frozen=True)

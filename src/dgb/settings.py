@@ -22,6 +22,7 @@ def setting(
     high: float = math.inf,
     before: Any = ALWAYS,
     is_hashed: bool = True,
+    is_whole: bool = False,
 ) -> Any:
     """Declare a setting: its default, one line of documentation, and what it may be.
 
@@ -35,12 +36,13 @@ def setting(
             Recorded once; it stays when the default changes, so that old results keep their hash
             and results of a new default get another.
         is_hashed: False where the value changes no result.
+        is_whole: Whether the numbers of a list are whole; of a single number its default says it.
 
     Returns:
         A dataclass field.
     """
     limits = {"among": among, "low": low, "high": high}
-    metadata = {"doc": doc, "before": before, "is_hashed": is_hashed} | limits
+    metadata = {"doc": doc, "before": before, "is_hashed": is_hashed, "is_whole": is_whole} | limits
     return field(default=default, metadata=metadata)
 
 
@@ -56,7 +58,7 @@ def hashed_values(section: Any) -> dict[str, Any]:
     return {
         f.name: values[f.name]
         for f in fields(section)
-        if f.metadata["is_hashed"] and values[f.name] != f.metadata["before"]
+        if f.metadata["is_hashed"] and getattr(section, f.name) != f.metadata["before"]
     }
 
 
@@ -114,7 +116,7 @@ def _check(spec: Field[Any], section: str, value: Any) -> Any:
     if isinstance(default, tuple):
         if isinstance(value, str) or not hasattr(value, "__iter__"):
             raise DGBError(f"{key} must be a list of numbers, not {value!r}")
-        return tuple(float(_number(key, 0.0, item, meta)) for item in value)
+        return tuple(_number(key, 0 if meta["is_whole"] else 0.0, item, meta) for item in value)
     if isinstance(default, bool | str):
         if type(value) is not type(default):
             wanted = "true or false" if isinstance(default, bool) else "text"

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from dgb.arrays import row_parts
 from dgb.model.encoder import Encoder
+from dgb.model.hops import HopEncoder
 from dgb.model.layers import l2_normalise
 from dgb.recipe import Embed
 from dgb.views.inputs import Inputs
-from dgb.views.rows import ColumnBlocks, fill, propagate
+from dgb.views.rows import ColumnBlocks, HopBlocks, fill
 from dgb.views.sparse import SparseMatrix
 from dgb.views.view import Rows, View
 
@@ -34,6 +35,11 @@ def embed(
         >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or Embed()
+    if isinstance(encoder, HopEncoder) and encoder.training:
+        settle(encoder, inputs)
+        z = embed(encoder, inputs, recipe, name)
+        encoder.train()
+        return z
     if inputs.store is not None:
         return embed_rows(encoder, inputs, recipe, name)
     parts = [_representations(encoder, inputs, recipe.operator)]
@@ -47,7 +53,27 @@ def embed(
 def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
     """Return H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
     views = (View(inputs.x, inputs.operators[name]) for name in operator.split("+"))
-    return reduce(torch.add, (encoder(view.in_order("auto", encoder.width)) for view in views))
+    ordered = (view.in_order("auto", encoder.width, hops_of(encoder)) for view in views)
+    return reduce(torch.add, map(encoder, ordered))
+
+
+def hops_of(encoder: Encoder) -> tuple[int, ...]:
+    """Return the hops k of the P^k X that an encoder takes; one, where it does not say."""
+    return encoder.hops if isinstance(encoder, HopEncoder) else (1,)
+
+
+def settle(encoder: Encoder, inputs: Inputs) -> None:
+    """Let an encoder that has statistics keep those of the clean graph, and embed by them."""
+    if not isinstance(encoder, HopEncoder):
+        return
+    if inputs.store is None:
+        view = View(inputs.x, inputs.operators["adj"])
+        encoder.measure_statistics([view.in_order("auto", encoder.width, encoder.hops)])
+    else:
+        blocks = _clean_blocks(encoder, inputs, "adj")
+        parts = row_parts(inputs.shape[0], encoder.width)
+        encoder.measure_statistics(_rows_of(blocks, part, inputs) for part in parts)
+    encoder.eval()
 
 
 def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
@@ -56,18 +82,15 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
     (num_nodes, num_features), width = inputs.shape, encoder.width
     shape = (num_nodes, width + num_features * recipe.features)
     out = torch.from_numpy(inputs.store.make_array(name, shape))
-    blocks = inputs.store.make_blocks("view1", inputs.shape, inputs.x.device)
     for turn, operator in enumerate(recipe.operator.split("+")):
-        _fill_clean(blocks, inputs)
-        propagate(blocks, inputs.operators[operator])
+        blocks = _clean_blocks(encoder, inputs, operator)
         for rows in row_parts(*shape):
-            batch = blocks.rows(rows.start, rows.stop).to(inputs.device)
-            h = encoder(Rows(batch)).cpu()
+            h = encoder(_rows_of(blocks, rows, inputs)).cpu()
             out[rows, :width] = out[rows, :width] + h if turn else h
     if recipe.features:
-        _fill_clean(blocks, inputs)
+        _fill_clean(blocks.features, inputs)
         for rows in row_parts(*shape):
-            out[rows, width:] = blocks.rows(rows.start, rows.stop).cpu()
+            out[rows, width:] = blocks.features.rows(rows.start, rows.stop).cpu()
     step = inputs.store.width(num_nodes)
     for i in range(0, shape[1], step) if recipe.smooth else ():
         columns = out[:, i : i + step].contiguous().to(inputs.x.device)
@@ -76,6 +99,18 @@ def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Te
         for rows in row_parts(*shape):
             out[rows] = torch.cat([l2_normalise(p) for p in out[rows].tensor_split([width], 1)], 1)
     return out
+
+
+def _clean_blocks(encoder: Encoder, inputs: Inputs, operator: str) -> HopBlocks:
+    assert inputs.store is not None
+    blocks = HopBlocks(inputs.store, "view1", inputs.shape, inputs.x.device, hops_of(encoder))
+    _fill_clean(blocks.features, inputs)
+    blocks.propagate(inputs.operators[operator])
+    return blocks
+
+
+def _rows_of(blocks: HopBlocks, rows: slice, inputs: Inputs) -> Rows:
+    return Rows(blocks.all.rows(rows.start, rows.stop).to(inputs.device))
 
 
 def _fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from dgb.model.hops import HopEncoder
 from dgb.model.layers import ACTIVATIONS, glorot
 from dgb.recipe import EncoderRecipe
 from dgb.views.product import product
@@ -66,4 +67,5 @@ class GCNEncoder(nn.Module):
 
 def make_encoder(num_features: int, recipe: EncoderRecipe, generator: torch.Generator) -> Any:
     """Draw the encoder that a recipe asks for: the one place to add another."""
-    return GCNEncoder(num_features, recipe, generator)
+    kind = HopEncoder if recipe.hops else GCNEncoder
+    return kind(num_features, recipe, generator)

@@ -32,6 +32,8 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
     """Refuse what ranks that share rows cannot do."""
     if recipe.encoder.layers > 1:
         raise DGBError(f"--engine ray needs {ONE_LAYER}")
+    if recipe.encoder.hops:
+        raise DGBError("--engine ray propagates once an epoch: unset encoder.hops")
     if recipe.train.keep == "disk" or recipe.train.device == "cuda":
         raise DGBError(
             "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "

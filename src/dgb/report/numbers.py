@@ -20,7 +20,7 @@ MEANINGS = {
 def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     """Return the section of cards."""
     rank, memory, seconds = map(scores.get, ("effective_rank", "peak_mb", "seconds"))
-    rows = f"directions that the embeddings use; the encoder is {recipe.encoder.width:,} wide"
+    rows = f"directions that the embeddings use; the encoder is {recipe.encoder.columns:,} wide"
     held = "the most that the process held, scoring included"
     cards = [
         *_labelled_cards(scores),

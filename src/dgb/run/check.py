@@ -14,6 +14,8 @@ def check_recipe(recipe: Recipe) -> None:
     parse_view(recipe.view2)
     theta(recipe.diffusion)
     choose_device(recipe.train.device)
+    if recipe.encoder.hops:
+        _check_hops(recipe)
     size = recipe.train.batch_size
     if size and recipe.encoder.layers > 1:
         raise DGBError(f"train.batch_size needs {ONE_LAYER}")
@@ -25,9 +27,23 @@ def check_recipe(recipe: Recipe) -> None:
         raise DGBError("train.batch_size needs train.order=auto or propagate, not transform")
 
 
+def _check_hops(recipe: Recipe) -> None:
+    hops = recipe.encoder.hops
+    if list(hops) != sorted(set(hops)):
+        raise DGBError(f"encoder.hops must rise, as 0,1,2 does, not {list(hops)}")
+    if recipe.encoder.layers > 1:
+        raise DGBError("encoder.hops take the place of stacked layers; set encoder.layers=1")
+    if needed_operators(recipe) != {"adj"}:
+        raise DGBError(
+            "encoder.hops go over adj: let view1.augment, view2.augment and embed.operator end so"
+        )
+
+
 def check_typed_recipe(recipe: Recipe) -> None:
     """Refuse what cannot be done with a graph of several node types."""
     is_over_relations = recipe.hetero.encoder == "relations"
+    if recipe.encoder.hops:
+        raise DGBError("encoder.hops are for graphs of one node type; unset them")
     if recipe.embed.smooth or recipe.embed.features or recipe.train.keep == "disk":
         raise DGBError(
             "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "

@@ -34,13 +34,14 @@ def estimate(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool = False) -> di
 
 
 def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, float]:
-    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.width
+    n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.columns
+    hops = max(1, len(recipe.encoder.hops))
     is_batched, is_sparse = has_row_batches(recipe.train, n), sparse.issparse(graph.x)
-    views = 4.0 * n * d * FLOAT
+    views = (2.0 + 2 * hops) * n * d * FLOAT
     if is_batched:
         columns = min(d, Store(recipe.train.columns).width(n))
         # Both views, and for each hop the two terms before, the sum and the columns themselves.
-        views = (0 if is_on_disk else 2 * n * d * FLOAT) + 4.0 * n * columns * FLOAT
+        views = (0 if is_on_disk else 2 * hops * n * d * FLOAT) + 4.0 * n * columns * FLOAT
     elif is_sparse and recipe.train.order != "propagate":
         views = 6.0 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT
     # Those of DGB and of the untrained encoder, and the rows that a probe learns from.
@@ -71,7 +72,7 @@ def _count_features(x: Any) -> float:
 
 def _numbers_a_row(recipe: Recipe) -> float:
     """Count what a row of a step leaves behind for its gradient, in both views and networks."""
-    width, hidden, out = recipe.encoder.width, recipe.heads.hidden, recipe.heads.width
+    width, hidden, out = recipe.encoder.columns, recipe.heads.hidden, recipe.heads.width
     online, target = 2 * (3 * width + 6 * hidden + 2 * out), 2 * width + 3 * hidden + 2 * out
     return online + target
 
@@ -154,9 +155,10 @@ def limit_gb(recipe: Recipe, *, is_on_disk: bool) -> float | None:
 
 def _refuse_full_disk(graph: Graph, recipe: Recipe, folder: Path) -> None:
     # Files are made without their content: a full disk would stop the process without a word.
-    n, d = graph.num_nodes, graph.num_features
-    width = recipe.encoder.width + d * recipe.embed.features
-    needed, free = (3 * d + 3 * width) * n * FLOAT / GB, shutil.disk_usage(folder).free / GB
+    n, d, hops = graph.num_nodes, graph.num_features, max(1, len(recipe.encoder.hops))
+    embedded = recipe.encoder.columns + d * recipe.embed.features
+    needed = ((1 + 2 * hops) * d + 3 * embedded) * n * FLOAT / GB
+    free = shutil.disk_usage(folder).free / GB
     if needed > free:
         raise DGBError(
             f"this run would write about {needed:.1f} GB to {folder}, where {free:.1f} GB are "

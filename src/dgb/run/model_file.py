@@ -47,7 +47,7 @@ def load_encoder(
         encoder.load_state_dict(tensors)
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
-    return encoder.to(device)
+    return encoder.to(device).eval()
 
 
 def _check_sizes(

@@ -15,7 +15,7 @@ from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
-from dgb.model.embed import embed
+from dgb.model.embed import embed, settle
 from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
@@ -42,6 +42,7 @@ class Setup:
     raw: Callable[[], Any]  # normalised features of the labelled nodes, None without features
     describe_steps: Callable[[], str]  # how they are computed, in a line
     attention: Callable[[Any], dict[str, float]] = lambda _: {}  # of an encoder, by meta-path
+    settle: Callable[[Any], None] = lambda _: None  # an encoder that is trained
     labelled: slice = field(default_factory=lambda: slice(None))  # rows with labels
     encoding: Encoding | None = None  # of the columns of a graph of one node type
     schema: Schema | None = None  # of a graph of several
@@ -100,6 +101,7 @@ def make_setup(
         lambda encoder, name: embed(encoder, inputs, recipe.embed, name).cpu().numpy(),
         partial(raw_features, graph, inputs, recipe),
         partial(describe_path, inputs, recipe),
+        settle=lambda encoder: settle(encoder, inputs),
         encoding=graph.encoding,
     )
 

@@ -42,6 +42,7 @@ def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Traine
         _log_setup(setup, memory, device)
     model, for_masks = _draw_model(setup, device)
     fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder)
+    setup.settle(model.encoder)
     return Trained(model.encoder, setup, time.perf_counter() - start)
 
 

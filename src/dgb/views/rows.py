@@ -23,6 +23,8 @@ from dgb.views.view import Rows
 
 BLOCK = 2**26  # numbers of a block where nothing is said: 256 MB
 AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
+
+
 Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
 
 
@@ -76,6 +78,50 @@ class Store:
             return np.empty(shape, np.float32)
         self.folder.mkdir(parents=True, exist_ok=True)
         return new_mapped(self.folder / f"{name}.npy", np.float32, shape)
+
+
+class HopBlocks:
+    """P^k X̃ of several hops k side by side, each in blocks of columns, made of X̃ in their place."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        shape: tuple[int, int],
+        device: torch.device,
+        hops: Sequence[int],
+    ) -> None:
+        """Make room; `hops` rise."""
+        self.hops = hops
+        self.parts = [
+            store.make_blocks(f"{name}-hop{hop}" if len(hops) > 1 else name, shape, device)
+            for hop in hops
+        ]
+        self.all = ColumnBlocks(tuple(block for part in self.parts for block in part.blocks))
+
+    @property
+    def features(self) -> ColumnBlocks:
+        """Where X̃ is written before it is propagated, in the place of the most hops."""
+        return self.parts[-1]
+
+    def propagate(self, operator: GraphOperator, order: Tensor | None = None) -> None:
+        """Replace X̃ by P^k X̃, block by block; row i of the result is row `order[i]`."""
+        last = self.hops[-1]
+        total = operator.hops * last * len(self.features.blocks)
+        with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
+            for number, columns in enumerate(self.features.blocks):
+                for hop in range(last + 1):
+                    columns = operator.multiply(columns, bar.update) if hop else columns
+                    if hop in self.hops:
+                        place = self.parts[self.hops.index(hop)].blocks[number]
+                        _write_rows(place, columns, order)
+
+
+def _write_rows(place: Tensor, columns: Tensor, order: Tensor | None) -> None:
+    if order is not None:
+        columns = columns.index_select(0, order.to(columns.device))
+    if columns is not place:
+        place.copy_(columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +200,3 @@ def fill(
             drawn = augment(rows, [drop] if drop else [], generator)
             assert isinstance(drawn, Tensor)
             blocks.write(start, drawn)
-
-
-def propagate(blocks: ColumnBlocks, operator: GraphOperator, order: Tensor | None = None) -> None:
-    """Replace X̃ by P X̃, block by block; row i of the result is row `order[i]`."""
-    total = operator.hops * len(blocks.blocks)
-    with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
-        for block in blocks.blocks:
-            out = operator.multiply(block, bar.update)
-            if order is None:
-                block.copy_(out)
-            else:
-                torch.index_select(out, 0, order.to(out.device), out=block)

@@ -1,14 +1,14 @@
 """Where the views of an epoch come from: the whole graph in one step, or row batches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
 
-from dgb.recipe import Recipe, Train
+from dgb.recipe import Recipe
 from dgb.views.augment import augment, node_factors, scale_rows
 from dgb.views.inputs import Inputs
-from dgb.views.rows import RowBatches, batch_sizes, fill, pairs_within, propagate
+from dgb.views.rows import HopBlocks, RowBatches, batch_sizes, fill, pairs_within
 from dgb.views.view import View, ViewSpec, parse_view, propagates_first
 
 
@@ -28,13 +28,14 @@ def epoch_sampler(
     """Return a function that draws the views of an epoch, each view with its own masks."""
     specs = parse_view(recipe.view1), parse_view(recipe.view2)
     if inputs.store is not None:
-        return _row_sampler(inputs, recipe.train, specs, generator)
+        return _row_sampler(inputs, recipe, specs, generator)
     first = _propagate_first(inputs, recipe)
+    hops = recipe.encoder.hops or (1,)
 
     def draw() -> Epoch:
         view1, view2 = (
-            make_view(inputs, spec, generator, propagate=propagate)
-            for spec, propagate in zip(specs, first, strict=True)
+            make_view(inputs, spec, generator, propagate=hops if is_first else ())
+            for spec, is_first in zip(specs, first, strict=True)
         )
         return [(view1, view2)]
 
@@ -42,7 +43,7 @@ def epoch_sampler(
 
 
 def make_view(
-    inputs: Inputs, spec: ViewSpec, generator: torch.Generator, *, propagate: bool = False
+    inputs: Inputs, spec: ViewSpec, generator: torch.Generator, *, propagate: Sequence[int] = ()
 ) -> View:
     """Draw a view of the whole graph with new masks.
 
@@ -50,7 +51,7 @@ def make_view(
         inputs: Features and operators, from `make_inputs`.
         spec: What to drop and which operator to take, from `parse_view`.
         generator: Of the masks.
-        propagate: Compute P X̃ at once, for the order (P X̃) W.
+        propagate: Hops k of which P^k X̃ is computed at once, for the order (P^k X̃) W.
 
     Returns:
         The view, in the form that encoders take.
@@ -67,28 +68,29 @@ def make_view(
     operator, hidden = inputs.draw_operator(spec, generator)
     view = View(dropped, operator, undropped=undropped, hidden=hidden)
     if propagate:
-        return view.propagate()
+        return view.propagate(propagate)
     return view.compact() if spec.features else view
 
 
 def _row_sampler(
-    inputs: Inputs, recipe: Train, specs: tuple[ViewSpec, ViewSpec], generator: torch.Generator
+    inputs: Inputs, recipe: Recipe, specs: tuple[ViewSpec, ViewSpec], generator: torch.Generator
 ) -> Callable[[], RowBatches]:
     assert inputs.store is not None
     num_nodes, place = inputs.shape[0], inputs.x.device
-    view1, view2 = (inputs.store.make_blocks(f"view{i}", inputs.shape, place) for i in (1, 2))
-    sizes = batch_sizes(num_nodes, recipe.batch_size)
+    hops = recipe.encoder.hops or (1,)
+    view1, view2 = (HopBlocks(inputs.store, f"view{i}", inputs.shape, place, hops) for i in (1, 2))
+    sizes = batch_sizes(num_nodes, recipe.train.batch_size)
 
     def draw() -> RowBatches:
         drawn = []
         for view, spec in zip((view1, view2), specs, strict=True):
-            fill(view, inputs.x, inputs.row_scale, spec.features, generator)
+            fill(view.features, inputs.x, inputs.row_scale, spec.features, generator)
             drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
         for view, (operator, _) in zip((view1, view2), drawn, strict=True):
-            propagate(view, operator, order)
+            view.propagate(operator, order)
         hidden1, hidden2 = (pairs_within(pairs, order, sizes) for _, pairs in drawn)
-        return RowBatches((view1, view2), sizes, inputs.device, (hidden1, hidden2))
+        return RowBatches((view1.all, view2.all), sizes, inputs.device, (hidden1, hidden2))
 
     return draw
 
@@ -114,5 +116,6 @@ def _propagate_first(inputs: Inputs, recipe: Recipe) -> list[bool]:
     if recipe.train.order != "auto":
         return [recipe.train.order == "propagate"] * 2
     operators = (parse_view(view).operator for view in (recipe.view1, recipe.view2))
-    width = recipe.encoder.width
-    return [propagates_first(inputs.x, inputs.operators[name], width) for name in operators]
+    hops = recipe.encoder.hops or (1,)
+    width = recipe.encoder.columns
+    return [propagates_first(inputs.x, inputs.operators[name], width, hops) for name in operators]

@@ -1,7 +1,9 @@
 """A view: augmented features and the operator they travel over, as Table 3 writes it, "nfd+adj"."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
@@ -51,7 +53,7 @@ class View:
 
     x: Features  # [num_nodes, num_features], X̃
     operator: Operator
-    propagated: Tensor | None = None  # [num_nodes, num_features]
+    propagated: Tensor | None = None  # [num_nodes, num_features], for each of several hops
     reach: Operator | None = None  # the operator without the columns that meet empty rows of X̃
     # X and the factors [num_nodes, 1] of its rows, where node dropout alone made X̃
     undropped: tuple[Features, Tensor] | None = None
@@ -62,6 +64,20 @@ class View:
         if self.propagated is not None:
             return self.propagated @ weight
         return self.carry(times(self.x, weight))
+
+    def transform_hops(self, weights: Sequence[Tensor], hops: Sequence[int]) -> list[Tensor]:
+        """Return P^k X̃ W_k for rising k; columns that go on share the hops of those before."""
+        if self.propagated is not None:
+            return _transform_parts(self.propagated, weights)
+        columns, walked, out = times(self.x, torch.cat(tuple(weights), dim=1)), 0, []
+        for hop, weight in zip(hops, weights, strict=True):
+            for step in range(walked, hop):
+                columns = product(self.operator, columns) if step else self.carry(columns)
+            walked = max(walked, hop)
+            own, columns = columns.tensor_split([weight.shape[1]], dim=1)
+            out.append(own)
+            columns = columns.contiguous()
+        return out
 
     def carry(self, columns: Tensor) -> Tensor:
         """Return P times columns that have a row of zeros where X̃ has one."""
@@ -82,16 +98,21 @@ class View:
             reach = reach.with_columns(has_values)
         return replace(self, x=x, reach=reach)
 
-    def propagate(self) -> "View":
-        """Return the view with P X̃ computed."""
+    def propagate(self, hops: Sequence[int] = (1,)) -> "View":
+        """Return the view with P X̃ computed, or with P^k X̃ of several k side by side."""
         x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
-        return replace(self, propagated=self.operator.multiply(x))
+        parts = []
+        for hop in range(max(hops) + 1):
+            x = self.operator.multiply(x) if hop else x
+            parts += [x] if hop in hops else []
+        return replace(self, propagated=parts[0] if len(parts) == 1 else torch.cat(parts, dim=1))
 
-    def in_order(self, order: str, width: int) -> "View":
+    def in_order(self, order: str, width: int, hops: Sequence[int] = (1,)) -> "View":
         """Return the view for the order `transform`, `propagate`, or `auto`: what costs less."""
         if order == "auto":
-            order = "propagate" if propagates_first(self.x, self.operator, width) else "transform"
-        return self.propagate() if order == "propagate" else self
+            first = propagates_first(self.x, self.operator, width, hops)
+            order = "propagate" if first else "transform"
+        return self.propagate(hops) if order == "propagate" else self
 
     def rows(self, index: Tensor | None) -> "View | Rows":
         """Return a batch of rows of P X̃; None is the whole view."""
@@ -105,17 +126,26 @@ class View:
 class Rows:
     """Some rows of P X̃, from which one layer of an encoder is exact without the others."""
 
-    propagated: Tensor  # [rows, num_features]
+    propagated: Tensor  # [rows, num_features], for each of several hops
     hidden: Tensor | None = None  # [2, num_hidden], pairs of these rows: edges that the view lacks
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return these rows of P X̃ W."""
         return self.propagated @ weight
 
+    def transform_hops(self, weights: Sequence[Tensor], _hops: Sequence[int]) -> list[Tensor]:
+        """Return these rows of P^k X̃ W_k for every k that they hold."""
+        return _transform_parts(self.propagated, weights)
+
     @property
     def operator(self) -> Operator:
         """Refuse a second layer."""
         raise DGBError(f"row batches need {ONE_LAYER}")
+
+
+def _transform_parts(propagated: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
+    parts = propagated.tensor_split(len(weights), dim=1)
+    return [part @ weight for part, weight in zip(parts, weights, strict=True)]
 
 
 def transform_both(view1: View | Rows, view2: View | Rows, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -140,8 +170,13 @@ def _sharing_pays(view1: View, view2: View) -> bool:
     return x is other and kept > len(x.values)
 
 
-def propagates_first(x: Features, operator: Operator, width: int) -> bool:
-    """Tell whether (P X̃) W costs less than P (X̃ W) over an epoch of both networks."""
+def propagates_first(
+    x: Features, operator: Operator, width: int, hops: Sequence[int] = (1,)
+) -> bool:
+    """Tell whether (P X̃) W costs less than P (X̃ W) over an epoch of both networks.
+
+    `width` is that of all hops together.
+    """
     num_nodes, num_features = x.shape
     hop = operator.multiplications
     dense = PASSES * num_nodes * num_features * width
@@ -149,5 +184,6 @@ def propagates_first(x: Features, operator: Operator, width: int) -> bool:
         features = PASSES * len(x.values) * width * SPARSE_COST
     else:
         features = dense
-    transform = features + PASSES * hop * width * SPARSE_COST
-    return hop * num_features * SPARSE_COST + dense < transform
+    mean = sum(hops) / len(hops)  # of what a column walks; one that is propagated first, the most
+    transform = features + PASSES * hop * mean * width * SPARSE_COST
+    return max(hops) * hop * num_features * SPARSE_COST + dense < transform

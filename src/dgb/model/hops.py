@@ -1,0 +1,88 @@
+"""An encoder over hops: blocks σ(norm(P^k X̃ W_k)) side by side, beyond the paper.
+
+It sees as far as stacked layers, and a row of it needs no other row of P^k X̃: row batches are
+exact.
+"""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from dgb.model.layers import ACTIVATIONS, glorot
+from dgb.recipe import EncoderRecipe
+from dgb.views.view import Rows, View
+
+
+class BlockNorm(nn.Module):
+    """BatchNorm: with the statistics of the view at hand in training, with measured ones after it.
+
+    Online and target network each normalise what they see by its own mean and variance; nothing is
+    averaged over steps, so that a batch of any kind leaves nothing behind.
+    """
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, width: int) -> None:
+        """Begin with a scale of one and no shift."""
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("variance", torch.ones(width))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Normalise the columns."""
+        if self.training:
+            return nn.functional.batch_norm(h, None, None, self.weight, self.bias, training=True)
+        return nn.functional.batch_norm(h, self.mean, self.variance, self.weight, self.bias)
+
+
+class HopEncoder(nn.Module):
+    """H = [σ(norm(P^k X̃ W_k))] for the hops k of a recipe, rising."""
+
+    def __init__(
+        self, num_features: int, recipe: EncoderRecipe, generator: torch.Generator
+    ) -> None:
+        """Draw a Glorot weight for every hop."""
+        super().__init__()
+        self.hops, count = recipe.hops, len(recipe.hops)
+        self.num_features, self.width = num_features, count * recipe.width
+        self.weights = nn.ParameterList(
+            glorot(num_features, recipe.width, generator) for _ in self.hops
+        )
+        is_normed = recipe.norm == "batch"
+        self.norms = nn.ModuleList(
+            BlockNorm(recipe.width) if is_normed else nn.Identity() for _ in self.hops
+        )
+        self.activations = nn.ModuleList(ACTIVATIONS[recipe.activation]() for _ in self.hops)
+
+    def forward(self, view: View | Rows) -> Tensor:
+        """Return the representations H, the block of the fewest hops first."""
+        blocks = view.transform_hops(tuple(self.weights), self.hops)
+        parts = zip(blocks, self.norms, self.activations, strict=True)
+        return torch.cat([sigma(norm(block)) for block, norm, sigma in parts], dim=1)
+
+    def encode_both(self, view1: View | Rows, view2: View | Rows) -> tuple[Tensor, Tensor]:
+        """Return H of two views."""
+        return self(view1), self(view2)
+
+    @torch.no_grad()
+    def measure_statistics(self, views: Iterable[View | Rows]) -> None:
+        """Keep the mean and variance of all rows of some views, which together are the graph."""
+        norms = [norm for norm in self.norms if isinstance(norm, BlockNorm)]
+        if not norms:
+            return
+        size, count = norms[0].mean.shape[0], 0
+        sums = torch.zeros(2, len(norms), size, dtype=torch.float64, device=norms[0].mean.device)
+        for view in views:
+            for i, block in enumerate(view.transform_hops(tuple(self.weights), self.hops)):
+                wide = block.double()
+                sums[0, i] += wide.sum(dim=0)
+                sums[1, i] += wide.square().sum(dim=0)
+            count += len(block)
+        mean, square = sums / count
+        for i, norm in enumerate(norms):
+            norm.mean.copy_(mean[i])
+            norm.variance.copy_((square[i] - mean[i].square()).clamp_min(0))
