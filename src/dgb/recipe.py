@@ -126,6 +126,22 @@ class Hetero:
 
 
 @dataclass(frozen=True)
+class Links:
+    """Hidden edges as a second thing to predict, beyond the paper."""
+
+    weight: float = setting(
+        0.0, "of telling edges that view 1 lacks (ed) from random pairs; 0: none", low=0, before=0.0
+    )
+    at: str = setting(
+        "blocks",
+        "a decoder for every block, or one for all",
+        among=("blocks", "all"),
+        before="blocks",
+    )
+    hidden: int = setting(64, "columns of the decoder's hidden layer", low=1, high=2**20, before=64)
+
+
+@dataclass(frozen=True)
 class Train:
     """The loop: Adam on the online network, Eq. 7 on the target network."""
 
@@ -139,6 +155,7 @@ class Train:
     columns: int = unhashed(0, "of X that row batches propagate at once: fewer save memory", low=0)
     keep: str = unhashed("auto", "where row batches keep P X̃", among=("auto", "memory", "disk"))
     memory_gb: float = unhashed(0.0, "memory that a run may take; 0 is what is free", low=0)
+    bootstrap: float = setting(1.0, "weight of Eq. 10 in the loss", low=0, before=1.0)
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)
@@ -185,6 +202,7 @@ class Recipe:
     view2: ViewRecipe = field(default_factory=lambda: ViewRecipe(augment="nd+diff"))
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     hetero: Hetero = field(default_factory=Hetero)
+    links: Links = field(default_factory=Links)
     train: Train = field(default_factory=Train)
     embed: Embed = field(default_factory=Embed)
     probe: Probe = field(default_factory=Probe)

@@ -46,7 +46,7 @@ def test_blocks_are_propagated_as_by_one_process(
     recipe, inputs, blocks = put(graph, sets, machines)
     ours, alone = torch.Generator().manual_seed(5), torch.Generator().manual_seed(5)
     for spec in (parse_view(recipe.view1), parse_view(recipe.view2)):
-        view = make_view(inputs, spec, alone, propagate=True)
+        view = make_view(inputs, spec, alone, propagate=(1,))
         columns = make_features(blocks, spec.features, ours)
         x = view.x if isinstance(view.x, torch.Tensor) else view.x.dense()
         assert torch.equal(joined(columns), x)  # the same masks, bit for bit

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dgb.model.bootstrap import Outputs
-from dgb.model.layers import l2_normalise
+from dgb.model.layers import l2_normalise, linear
+from dgb.recipe import Links, Recipe
 
 SHORTEST = 1e-6  # length of a prediction; those of a training are of the size of 1
 
@@ -46,6 +47,54 @@ def symmetric_loss(outputs: Outputs, _views: tuple[Any, Any] | None = None) -> T
 
 
 PAPER: Loss = ((1.0, symmetric_loss),)
+
+
+class LinkTerm(nn.Module):
+    """How badly a small decoder on h_u ⊙ h_v tells edges that view 1 lacks from absent ones.
+
+    It reads the online rows of view 1 alone. Weights of edges play no part: hidden or not is all
+    that is asked.
+    """
+
+    def __init__(self, widths: Sequence[int], recipe: Links, generator: torch.Generator) -> None:
+        """Draw a decoder for every block of representations, whose widths are given, or for all."""
+        super().__init__()
+        self.widths = list(widths) if recipe.at == "blocks" else [sum(widths)]
+        self.decoders = nn.ModuleList(
+            nn.Sequential(
+                linear(width, recipe.hidden, generator),
+                nn.ReLU(),
+                linear(recipe.hidden, 1, generator),
+            )
+            for width in self.widths
+        )
+
+    def forward(self, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:
+        """Return the mean over decoders of the cross-entropies of both kinds of pairs."""
+        kinds = [(views[0].hidden, 1.0), (views[0].absent, 0.0)]
+        blocks = torch.split(outputs.representation1, self.widths, dim=1)
+        losses = [
+            _pair_loss(decoder, h, pairs, truth)
+            for decoder, h in zip(self.decoders, blocks, strict=True)
+            for pairs, truth in kinds
+            if pairs.shape[1]  # a batch may have none
+        ]
+        return torch.stack(losses).mean() if losses else outputs.representation1.sum() * 0
+
+
+def _pair_loss(decoder: nn.Module, h: Tensor, pairs: Tensor, truth: float) -> Tensor:
+    logits = decoder(h[pairs[0]] * h[pairs[1]])[:, 0]
+    wanted = torch.full_like(logits, truth)
+    return nn.functional.binary_cross_entropy_with_logits(logits, wanted)
+
+
+def make_loss(recipe: Recipe, encoder: Any, generator: torch.Generator) -> Loss:
+    """Return the terms of a recipe; those with weights of their own draw them."""
+    terms: list[tuple[float, Term]] = [(recipe.train.bootstrap, symmetric_loss)]
+    if recipe.links.weight:
+        widths = [recipe.encoder.width] * (encoder.width // recipe.encoder.width)
+        terms.append((recipe.links.weight, LinkTerm(widths, recipe.links, generator)))
+    return terms
 
 
 def weighted_sum(loss: Loss, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:

@@ -16,6 +16,12 @@ def check_recipe(recipe: Recipe) -> None:
     choose_device(recipe.train.device)
     if recipe.encoder.hops:
         _check_hops(recipe)
+    if recipe.links.weight and not parse_view(recipe.view1).edges:
+        raise DGBError(
+            "links.weight asks for edges that view 1 lacks; hide some: view1.augment=ed+nfd+adj"
+        )
+    if not recipe.links.weight and recipe.train.bootstrap != 1:
+        raise DGBError("train.bootstrap weighs against links.weight; set that above 0")
     size = recipe.train.batch_size
     if size and recipe.encoder.layers > 1:
         raise DGBError(f"train.batch_size needs {ONE_LAYER}")
@@ -44,6 +50,8 @@ def check_typed_recipe(recipe: Recipe) -> None:
     is_over_relations = recipe.hetero.encoder == "relations"
     if recipe.encoder.hops:
         raise DGBError("encoder.hops are for graphs of one node type; unset them")
+    if recipe.links.weight:
+        raise DGBError("links.weight is for graphs of one node type; unset it")
     if recipe.embed.smooth or recipe.embed.features or recipe.train.keep == "disk":
         raise DGBError(
             "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "

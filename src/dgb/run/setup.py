@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
@@ -15,8 +16,10 @@ from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
+from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
+from dgb.model.loss import Loss, make_loss
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.check import check_recipe, check_typed_recipe
@@ -104,6 +107,22 @@ def make_setup(
         settle=lambda encoder: settle(encoder, inputs),
         encoding=graph.encoding,
     )
+
+
+def draw_model(
+    setup: Setup, recipe: Recipe, device: torch.device
+) -> tuple[Bootstrap, Loss, torch.Generator]:
+    """Draw the networks and the loss of a training, and the generator of its masks.
+
+    The recipe is the setup's, or one with another seed.
+    """
+    for_weights, for_masks = generators(recipe.train.seed, device)
+    model = Bootstrap(setup.draw_encoder, recipe, for_weights).to(device)
+    loss = make_loss(recipe, model.encoder, for_weights)
+    for _, term in loss:
+        if isinstance(term, nn.Module):
+            term.to(device)
+    return model, loss, for_masks
 
 
 def embedded_ids(graph: AnyGraph, recipe: Recipe) -> Array:

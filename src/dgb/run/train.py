@@ -12,16 +12,15 @@ from dgb.data.fingerprint import identity
 from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.scores import class_names, confusion, splits_by_name, why_not_scored
 from dgb.files.atomic import write_json
-from dgb.model.bootstrap import Bootstrap
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
-from dgb.run.machine import choose_device, generators, has_bf16, peak_mb, set_threads
+from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
 from dgb.run.score import describe, score_systems
-from dgb.run.setup import Setup, Trained, make_setup, resolve_recipe
+from dgb.run.setup import Setup, Trained, draw_model, make_setup, resolve_recipe
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
 from dgb.terminal import log
 from dgb.train.checkpoint import remove_states
@@ -40,15 +39,10 @@ def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Traine
     setup = make_setup(graph, recipe, device, scratch=scratch)
     if folder:
         _log_setup(setup, memory, device)
-    model, for_masks = _draw_model(setup, device)
-    fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder)
+    model, loss, for_masks = draw_model(setup, recipe, device)
+    fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder, loss=loss)
     setup.settle(model.encoder)
     return Trained(model.encoder, setup, time.perf_counter() - start)
-
-
-def _draw_model(setup: Setup, device: torch.device) -> tuple[Bootstrap, torch.Generator]:
-    for_weights, for_masks = generators(setup.recipe.train.seed, device)
-    return Bootstrap(setup.draw_encoder, setup.recipe, for_weights).to(device), for_masks
 
 
 def _log_setup(setup: Setup, memory: str, device: torch.device) -> None:
@@ -139,7 +133,7 @@ def _train_on_cluster(
         start = time.perf_counter()
         setup = make_setup(graph, recipe, cpu)
         assert isinstance(setup.inputs, Inputs)
-        model, for_masks = _draw_model(setup, cpu)
+        model, _, for_masks = draw_model(setup, recipe, cpu)
         engine.fit(model, setup.inputs, for_masks)
         trained = Trained(model.encoder, setup, time.perf_counter() - start)
         if path.is_dir():  # parts of a run that was stopped, which may have had others

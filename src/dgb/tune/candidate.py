@@ -10,12 +10,11 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.links import links_of
 from dgb.evaluate.probe import choose_classifier
-from dgb.model.bootstrap import Bootstrap
 from dgb.recipe import Probe, Recipe
-from dgb.run.machine import choose_device, generators, set_threads
+from dgb.run.lengths import train_lengths
+from dgb.run.machine import choose_device, set_threads
 from dgb.run.setup import Setup, make_setup, resolve_recipe
 from dgb.settings import unknown_name
-from dgb.train.loop import make_state, train_epoch
 from dgb.tune.criteria import CRITERIA, label_free_scores
 
 Scores = dict[str, float]
@@ -38,16 +37,11 @@ def mean_scores(graph: AnyGraph, recipe: Recipe, seeds: range, every: int) -> Ep
 
 def scored_epochs(graph: AnyGraph, setup: Setup, recipe: Recipe, every: int) -> Epochs:
     """Train with one seed; yield every few epochs, and after the last, what its scores are."""
-    device = choose_device(recipe.train.device)
-    for_weights, for_masks = generators(recipe.train.seed, device)
-    model = Bootstrap(setup.draw_encoder, recipe, for_weights).to(device)
-    state = make_state(model, recipe.train, for_masks)
-    draw_epoch = setup.sampler(for_masks)
-    while state.epoch < recipe.train.epochs:
-        train_epoch(state, draw_epoch, recipe.train)
-        if state.epoch % every == 0 or state.epoch == recipe.train.epochs:
-            z = setup.embed(model.encoder, "embeddings")[setup.labelled]
-            yield state.epoch, score(z, graph, recipe)
+    last = recipe.train.epochs
+    lengths = [epoch for epoch in range(1, last + 1) if epoch % every == 0 or epoch == last]
+    for epoch, encoder in train_lengths(setup, recipe, lengths):
+        z = setup.embed(encoder, "embeddings")[setup.labelled]
+        yield epoch, score(z, graph, recipe)
 
 
 def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:

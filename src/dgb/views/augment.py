@@ -96,6 +96,20 @@ def hide_edges(adjacency: Any, drop_rate: float, generator: torch.Generator) -> 
     return sparse.csr_array(half + half.T), hidden
 
 
+def draw_absent(edges: Tensor, num_nodes: int, count: int, generator: torch.Generator) -> Tensor:
+    """Return random pairs of different nodes that are not edges, [2, at most count].
+
+    `edges` are the codes u · num_nodes + v of all edges in both directions, sorted. Pairs that are
+    edges are left out, which in most graphs are few.
+    """
+    place = generator.device
+    pairs = torch.randint(num_nodes, (2, count), generator=generator, device=place).to(edges.device)
+    codes = pairs[0] * num_nodes + pairs[1]
+    nearest = torch.searchsorted(edges, codes).clamp_max(max(len(edges) - 1, 0))
+    is_edge = edges[nearest] == codes if len(edges) else torch.zeros_like(codes, dtype=torch.bool)
+    return pairs[:, ~is_edge & (pairs[0] != pairs[1])]
+
+
 AUGMENTATIONS = {
     "nfd": Augmentation(VALUES, node_feature_dropout),
     "nd": Augmentation(NODES, node_dropout),

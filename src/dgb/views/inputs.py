@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,12 +13,20 @@ from torch import Tensor
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
 from dgb.recipe import Data, DiffusionRecipe, Recipe, Train
-from dgb.views.augment import AUGMENTATIONS, Features
+from dgb.views.augment import AUGMENTATIONS, Features, draw_absent
 from dgb.views.diffusion import GraphOperator
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
 from dgb.views.rows import Store
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
+
+
+class DrawnOperator(NamedTuple):
+    """What a view travels over; of a view that hides edges, the pairs that can be asked for."""
+
+    operator: GraphOperator
+    hidden: Tensor | None = None  # [2, num_hidden], the edges that the operator lacks
+    absent: Tensor | None = None  # [2, number], random pairs that are not edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,23 +40,25 @@ class Inputs:
     store: Store | None = None  # of P X̃, where a step takes some rows of it
     adjacency: Any = None  # scipy csr_array; views that hide edges make their operators of it
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
+    edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
 
-    def draw_operator(
-        self, spec: ViewSpec, generator: torch.Generator
-    ) -> tuple[GraphOperator, Tensor | None]:
-        """Return the operator of a view, and the edges that it lacks, [2, num_hidden].
+    def draw_operator(self, spec: ViewSpec, generator: torch.Generator) -> DrawnOperator:
+        """Return the operator of a view, and the edges that it lacks.
 
         Where edges are hidden, the operator is that of the graph without them: their ends have
         the degrees of what remains.
         """
         if not spec.edges:
-            return self.operators[spec.operator], None
+            return DrawnOperator(self.operators[spec.operator])
         graph, hidden = self.adjacency, []
         for name, drop_rate in spec.edges:
             graph, pairs = AUGMENTATIONS[name].drop(graph, drop_rate, generator)
             hidden.append(pairs)
         made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device)
-        return made[spec.operator], torch.cat(hidden, dim=1).to(self.device)
+        pairs, absent = torch.cat(hidden, dim=1).to(self.device), None
+        if self.edges is not None:
+            absent = draw_absent(self.edges, self.shape[0], pairs.shape[1], generator)
+        return DrawnOperator(made[spec.operator], pairs, absent)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,6 +101,8 @@ def make_inputs(
         smooth = DiffusionRecipe(alpha=recipe.embed.smooth, self_loops=True)
         operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
     edges = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion}
+    if recipe.links.weight and not is_trained:
+        edges["edges"] = edge_codes(graph.adjacency).to(device)
     if not has_row_batches(recipe.train, graph.num_nodes):
         x = to_features(normalise_features(graph.x, recipe.data)).to(device)
         return Inputs(x, operators, device, **edges)
@@ -100,6 +112,13 @@ def make_inputs(
     # Blocks of columns are dense anyway: features that are dense stay where the graph has them.
     x = to_features(graph.x) if sparse.issparse(graph.x) else _dense_features(graph.x)
     return Inputs(x.to(place), operators, device, scale, store, **edges)
+
+
+def edge_codes(adjacency: Any) -> Tensor:
+    """Return u · num_nodes + v of every edge, in both directions, sorted."""
+    pairs = adjacency.tocoo()
+    row, col = (torch.from_numpy(ends.astype(np.int64)) for ends in pairs.coords)
+    return torch.sort(row * adjacency.shape[0] + col).values
 
 
 def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:

@@ -132,6 +132,7 @@ class RowBatches:
     sizes: Sequence[int]  # rows of each batch
     device: torch.device
     hidden: tuple[Pairs | None, Pairs | None] = (None, None)  # of each view
+    absent: tuple[Pairs | None, Pairs | None] = (None, None)
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -141,8 +142,11 @@ class RowBatches:
         """Yield the rows of both views, batch by batch."""
         for number, (start, stop) in enumerate(pairwise(accumulate(self.sizes, initial=0))):
             first, second = (
-                Rows(view.rows(start, stop).to(self.device), pairs[number] if pairs else None)
-                for view, pairs in zip(self.views, self.hidden, strict=True)
+                Rows(
+                    view.rows(start, stop).to(self.device),
+                    *(p[number] if p else None for p in pairs),
+                )
+                for view, *pairs in zip(self.views, self.hidden, self.absent, strict=True)
             )
             yield first, second
 

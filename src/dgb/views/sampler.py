@@ -65,8 +65,8 @@ def make_view(
     else:  # node dropout alone: both views can share X W
         keep = node_factors(x, [drop_rate for _, drop_rate in spec.features], generator)
         dropped, undropped = scale_rows(x, keep), (x, keep)
-    operator, hidden = inputs.draw_operator(spec, generator)
-    view = View(dropped, operator, undropped=undropped, hidden=hidden)
+    operator, hidden, absent = inputs.draw_operator(spec, generator)
+    view = View(dropped, operator, undropped=undropped, hidden=hidden, absent=absent)
     if propagate:
         return view.propagate(propagate)
     return view.compact() if spec.features else view
@@ -87,10 +87,12 @@ def _row_sampler(
             fill(view.features, inputs.x, inputs.row_scale, spec.features, generator)
             drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
-        for view, (operator, _) in zip((view1, view2), drawn, strict=True):
+        for view, (operator, *_) in zip((view1, view2), drawn, strict=True):
             view.propagate(operator, order)
-        hidden1, hidden2 = (pairs_within(pairs, order, sizes) for _, pairs in drawn)
-        return RowBatches((view1.all, view2.all), sizes, inputs.device, (hidden1, hidden2))
+        hidden1, hidden2 = (pairs_within(each.hidden, order, sizes) for each in drawn)
+        absent1, absent2 = (pairs_within(each.absent, order, sizes) for each in drawn)
+        pairs = ((hidden1, hidden2), (absent1, absent2))
+        return RowBatches((view1.all, view2.all), sizes, inputs.device, *pairs)
 
     return draw
 
