@@ -121,6 +121,8 @@ def test_the_page_of_settings_has_the_defaults() -> None:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return str(list(value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
