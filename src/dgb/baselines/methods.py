@@ -78,6 +78,7 @@ METHODS: dict[str, Method] = {
     "cca-ssg": Method("CCA-SSG", "cca_ssg"),
     "graphmae": Method("GraphMAE", "graphmae"),
     "sgc": Method("SGC, linear head", "sgc", is_random=False),
+    "diffused": Method("diffused features", "diffused", is_random=False),
     "random": Method("untrained GCN", "own", "untrained", graphs=EVERY),
     "dgb": Method("DGB", "own", graphs=EVERY),
     "union": Method(
