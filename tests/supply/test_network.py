@@ -40,6 +40,8 @@ for module in pkgutil.walk_packages(dgb.__path__, "dgb."):
     importlib.import_module(module.name)
 assert "ray" in sys.modules and "torch_geometric" in sys.modules
 from dgb.cli import main
+from dgb.evaluate import map as drawing
+drawing.EARLY_STEPS = drawing.STEPS = 5  # a map takes longer than all the rest
 log = os.environ["NO_NETWORK_LOG"]
 def attempts():
     return open(log).read().splitlines() if os.path.exists(log) else []

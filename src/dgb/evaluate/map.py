@@ -14,6 +14,9 @@ WIDTH = 50  # columns that are left before the map is drawn
 TSNE_ROWS, SLOW_TSNE_ROWS, LARGE_TSNE_ROWS = 10_000, 3_000, 20_000
 UMAP_ROWS = 100_000
 PERPLEXITY = 30
+# Fewer than the usual 250 and 500, to take seconds. With these on Cora, theta 0.8 takes two thirds
+# of the time of 0.5, and nearest points share a label as often.
+EARLY_STEPS, STEPS = 100, 300
 
 
 def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
@@ -56,12 +59,10 @@ def _principal(rows: Array, width: int, seed: int) -> Array:
 
 
 def _open_tsne(rows: Array, seed: int) -> Any:
-    # Fewer steps than the usual 750, to take seconds. With 400 steps on Cora, theta 0.8 takes two
-    # thirds of the time of 0.5, and nearest points share a label as often.
     method = import_module("openTSNE").TSNE(
         perplexity=_perplexity(rows),
-        early_exaggeration_iter=100,
-        n_iter=300,
+        early_exaggeration_iter=EARLY_STEPS,
+        n_iter=STEPS,
         theta=0.8,
         neighbors="exact",
         random_state=seed,
