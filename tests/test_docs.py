@@ -13,6 +13,7 @@ import pytest
 import dgb
 from dgb.baselines.methods import METHODS
 from dgb.cli import main
+from dgb.evaluate import heco
 from dgb.evaluate import map as drawing
 from dgb.recipe import Recipe
 
@@ -55,13 +56,14 @@ def rows_of(text: str) -> dict[str, list[str]]:
 
 
 @pytest.fixture
-def _short_tsne(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw maps in few steps, which take longer than a training that is cut short."""
+def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw maps and probe in few steps: both take longer than a training that is cut short."""
+    monkeypatch.setattr(heco, "STEPS", 5)
     monkeypatch.setattr(drawing, "EARLY_STEPS", 5)
     monkeypatch.setattr(drawing, "STEPS", 5)
 
 
-@pytest.mark.usefixtures("_short_tsne")
+@pytest.mark.usefixtures("_few_steps")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
