@@ -24,7 +24,7 @@ torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
 
 
 # Parts with the longest tests, the longest first: begun last, one would be waited for alone.
-LONG = ("ray", "kill", "supply", "test_docs.py", "measure", "run", "fuzz", "hostile", "tune")
+LONG = ("ray", "test_docs.py", "measure", "supply", "kill", "fuzz", "reproduce", "run", "tune")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
