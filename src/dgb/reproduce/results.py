@@ -55,9 +55,14 @@ def read_all(results: Path) -> list[Line]:
 
 def match_lines(jobs: Sequence[Job], results: Path) -> Pairs:
     """Return those jobs that the results hold, whoever measured them and when."""
-    keys = ("dataset", "system", "recipe", "seed")
+    keys = ("dataset", "system", "seed", "recipe")
     lines = {tuple(line[key] for key in keys): line for line in read_all(results)}
-    found = [(job, lines.get((job.dataset, job.system, job.hash, job.seed))) for job in jobs]
+    measured = {key[:3] for key in lines}  # most jobs are not, and a hash takes its time
+    found = [
+        (job, lines.get((*key, job.hash)))
+        for job in jobs
+        if (key := (job.dataset, job.system, job.seed)) in measured
+    ]
     return [(job, line) for job, line in found if line is not None]
 
 
