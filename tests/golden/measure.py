@@ -1,4 +1,4 @@
-"""The golden runs: `python -m tests.golden.measure A,B THREADS` prints a line of JSON for each.
+"""The golden runs: `python -m tests.golden.measure NAME THREADS` prints one, as JSON.
 
 `python -m tests.golden.measure renew` writes them anew, after a change that is meant to change
 numbers.
@@ -86,5 +86,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "renew":
         renew()
     else:
-        for name in sys.argv[1].split(","):
-            print(json.dumps(measure(name, int(sys.argv[2]))))
+        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
