@@ -55,11 +55,12 @@ lint: .venv/.tests-ready
 	$(INSTALL) '.[map]'
 	touch $@
 
-# Not after .ready: two installs would take longer than one of all. Nor compiled, which is half of an
-# install: what the tests import is a small part, and compiled when it is.
+# Not after .ready: two installs would take longer than one of all. pip compiles in one process, and
+# where nothing is compiled and no bytecode may be written, every process of the tests does it again.
 .venv/.tests-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(INSTALL) '.[test]' --no-compile
+	-$(BIN)/python -m compileall -q -j 0 .venv > /dev/null
 	touch .venv/.ready $@
 
 .venv-lowest/.ready: pyproject.toml constraints.txt scripts/lowest.py
