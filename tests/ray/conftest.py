@@ -9,6 +9,8 @@ STORE = {"object_store_memory": 200 * 2**20, "include_dashboard": False}
 # A node that dies without a word is found out by its silence: half a minute by default.
 SYSTEM = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
 SYSTEM |= {"health_check_initial_delay_ms": 1000, "health_check_timeout_ms": 2000}
+# Workers give way to everything else by default: next to other tests they would hardly run.
+SYSTEM |= {"worker_niceness": 0}
 
 
 @pytest.fixture(scope="package")
