@@ -63,7 +63,12 @@ class EncoderRecipe:
     @property
     def columns(self) -> int:
         """Columns of a representation, all blocks together."""
-        return self.width * max(1, len(self.hops))
+        return self.width * len(self.walked)
+
+    @property
+    def walked(self) -> tuple[int, ...]:
+        """Hops k of the P^k X̃ that are taken: one, where nothing is said."""
+        return self.hops or (1,)
 
 
 @dataclass(frozen=True)

@@ -66,14 +66,16 @@ def settle(encoder: Encoder, inputs: Inputs) -> None:
     """Let an encoder that has statistics keep those of the clean graph, and embed by them."""
     if not isinstance(encoder, HopEncoder):
         return
+    encoder.eval()
+    if not encoder.has_statistics:
+        return
     if inputs.store is None:
         view = View(inputs.x, inputs.operators["adj"])
         encoder.measure_statistics([view.in_order("auto", encoder.width, encoder.hops)])
-    else:
-        blocks = _clean_blocks(encoder, inputs, "adj")
-        parts = row_parts(inputs.shape[0], encoder.width)
-        encoder.measure_statistics(_rows_of(blocks, part, inputs) for part in parts)
-    encoder.eval()
+        return
+    blocks = _clean_blocks(encoder, inputs, "adj")
+    parts = row_parts(inputs.shape[0], encoder.width)
+    encoder.measure_statistics(_rows_of(blocks, part, inputs) for part in parts)
 
 
 def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:

@@ -52,9 +52,9 @@ class HopEncoder(nn.Module):
         self.weights = nn.ParameterList(
             glorot(num_features, recipe.width, generator) for _ in self.hops
         )
-        is_normed = recipe.norm == "batch"
+        self.has_statistics = recipe.norm == "batch"
         self.norms = nn.ModuleList(
-            BlockNorm(recipe.width) if is_normed else nn.Identity() for _ in self.hops
+            BlockNorm(recipe.width) if self.has_statistics else nn.Identity() for _ in self.hops
         )
         self.activations = nn.ModuleList(ACTIVATIONS[recipe.activation]() for _ in self.hops)
 
@@ -72,8 +72,6 @@ class HopEncoder(nn.Module):
     def measure_statistics(self, views: Iterable[View | Rows]) -> None:
         """Keep the mean and variance of all rows of some views, which together are the graph."""
         norms = [norm for norm in self.norms if isinstance(norm, BlockNorm)]
-        if not norms:
-            return
         size, count = norms[0].mean.shape[0], 0
         sums = torch.zeros(2, len(norms), size, dtype=torch.float64, device=norms[0].mean.device)
         for view in views:

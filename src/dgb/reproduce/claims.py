@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.measure.table import mean_std
+from dgb.reproduce.plan import BEST, SWAPPED
 from dgb.reproduce.published import rows
 
 
@@ -49,7 +50,6 @@ def _claim(text: str, higher: Callable[[Cells], Values], lower: Callable[[Cells]
 
 
 NONE, DIFF = _row("table3", "in+adj|in+adj"), _row("table3", "in+diff|in+adj")
-BEST, SWAPPED = "nfd+adj|nd+diff", "nd+adj|nfd+diff"
 DGB = _row("table4", "dgb")
 CLAIMS = (
     _claim("1. Node augmentation helps (best NODE row against NO)", _best("node"), NONE),

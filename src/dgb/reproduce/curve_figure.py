@@ -8,7 +8,7 @@ import numpy as np
 
 from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import spread
+from dgb.measure.table import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
 from dgb.reproduce.figures import PALETTE, plotting, save
 from dgb.reproduce.published import DATASETS, find_published, rows
@@ -113,10 +113,9 @@ def write_curves(lines: Sequence[Line], results: Path) -> str:
 def _table(lines: Sequence[Line], dataset: str, measure: str) -> str:
     own = [line for line in lines if line["dataset"] == dataset]
     curves = {row: curve for (row, _), curve in curves_of(own, measure).items()}
-    head = f"| steps | {' | '.join(map(str, STEPS))} | trainings |"
     body = [
-        f"| {title_of(row)} | {' | '.join(spread(curve[s]) for s in STEPS)} | {len(curve[0])} |"
+        [title_of(row), *(spread(curve[s]) for s in STEPS), str(len(curve[0]))]
         for row in curve_recipes(dataset)
         if (curve := curves.get(row))
     ]
-    return "\n".join([head, "|---" * (len(STEPS) + 2) + "|", *body])
+    return markdown_table(["steps", *map(str, STEPS), "trainings"], body)

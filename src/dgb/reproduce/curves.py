@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dgb.arrays import Array
+from dgb.baselines.methods import USUAL_PROBE
 from dgb.cookbook import load_recipe, with_seed
 from dgb.data.graph import Graph, Split
 from dgb.data.typed.graph import AnyGraph
@@ -21,7 +22,14 @@ from dgb.measure.measure import make_head
 from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.recipe import Recipe
-from dgb.reproduce.plan import ABLATIONS, BEYOND_TABLE_3, with_seeds
+from dgb.reproduce.plan import (
+    ABLATIONS,
+    BEST,
+    BEYOND_TABLE_3,
+    SWAPPED,
+    view_settings,
+    with_seeds,
+)
 from dgb.reproduce.published import rows
 from dgb.run.embedding import embed_graph
 from dgb.run.lengths import train_lengths
@@ -33,7 +41,6 @@ TABLE = "curves"
 KEY = ("graph_hash", "recipe", "seed")
 STEPS = (0, 10, 30, 100, 300, 600, 1000)  # of the optimizer; an epoch of row batches has several
 STEPS_AN_EPOCH = {"cora": 1, "citeseer": 1, "pubmed": 5}
-BEST, SWAPPED = "nfd+adj|nd+diff", "nd+adj|nfd+diff"
 # What the paper's observations hang on: more trainings, and all that is measured on Pubmed.
 MAIN = (
     *("in+adj|in+adj", "in+diff|in+adj", "nfd+adj|nd+adj", BEST, SWAPPED),
@@ -51,20 +58,19 @@ CHEAPNESS = {
 
 def curve_recipes(dataset: str) -> dict[str, Recipe]:
     """Return the recipe of every row, at the drop rates of the data set's own recipe."""
-    epochs = max(STEPS) // STEPS_AN_EPOCH[dataset]
-    shared = (*SHARED, f"train.epochs={epochs}", f"train.monitor_every={epochs}")
-    best = load_recipe(f"paper-{dataset}", shared)
-    recipes = {row.key: load_recipe(best, _views(row.key)) for row in rows("table3")}
+    recipes = {row.key: long_recipe(dataset, view_settings(row.key)) for row in rows("table3")}
     changes = ABLATIONS | BEYOND_TABLE_3 | (CHEAPNESS if dataset == "cora" else {})
-    recipes |= {row: load_recipe(best, sets) for row, sets in changes.items() if sets}
+    recipes |= {row: long_recipe(dataset, sets) for row, sets in changes.items() if sets}
     if dataset == "pubmed":
         return {row: recipes[row] for row in MAIN}
     return {row: recipes[row] for row in (*MAIN, *(key for key in recipes if key not in MAIN))}
 
 
-def _views(pair: str) -> tuple[str, str]:
-    first, second = pair.split("|")
-    return f"view1.augment={first}", f"view2.augment={second}"
+def long_recipe(dataset: str, sets: tuple[str, ...]) -> Recipe:
+    """Return the paper's recipe at the most steps, with changes."""
+    epochs = max(STEPS) // STEPS_AN_EPOCH[dataset]
+    length = (f"train.epochs={epochs}", f"train.monitor_every={epochs}")
+    return load_recipe(f"paper-{dataset}", (*SHARED, *length, *sets))
 
 
 def plan_curves(
@@ -166,9 +172,8 @@ def _resplits(graph: Graph) -> list[Split]:
 def score_validation(z: Array, graph: Graph) -> dict[str, float]:
     """Return accuracies by the solved probe and by DGI's, and DGI's over resplits."""
     labels, split = _labels(graph), graph.splits[0]
-    probe = load_recipe("paper").probe
     return {
-        "solved": choose_classifier(z, labels, split, probe).validation,
+        "solved": choose_classifier(z, labels, split, USUAL_PROBE).validation,
         "dgi": float(dgi_accuracies(z, labels, split, seed=0)[0].mean()),
         "resplit": round(resplit_accuracy(z, labels, _resplits(graph)), 5),
     }

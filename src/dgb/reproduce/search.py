@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dgb.cookbook import load_recipe
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line
-from dgb.measure.table import spread
-from dgb.recipe import Recipe
-from dgb.reproduce.curves import SHARED, STEPS, STEPS_AN_EPOCH, known_lines
+from dgb.measure.table import markdown_table, spread
+from dgb.reproduce.curves import STEPS, known_lines, long_recipe
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import DATASETS
 
@@ -54,17 +52,11 @@ def plan_search(datasets: tuple[str, ...], runs: int | None = None) -> list[Job]
     for dataset in datasets:
         count, seeds = SETTINGS[dataset]
         cells = [
-            Job(TABLE, f"setting {number}", dataset, "dgb", _recipe(dataset, sets))
+            Job(TABLE, f"setting {number}", dataset, "dgb", long_recipe(dataset, sets))
             for number, sets in enumerate(draw_settings(count))
         ]
         jobs += with_seeds(cells, [runs or seeds] * count)
     return jobs
-
-
-def _recipe(dataset: str, sets: tuple[str, ...]) -> Recipe:
-    epochs = max(STEPS) // STEPS_AN_EPOCH[dataset]
-    length = (f"train.epochs={epochs}", f"train.monitor_every={epochs}")
-    return load_recipe(f"paper-{dataset}", (*SHARED, *length, *sets))
 
 
 def write_search(results: Path) -> str:
@@ -98,9 +90,15 @@ def _best(sets: tuple[str, ...], lines: Sequence[Line]) -> Ranked:
 
 
 def _table(found: Sequence[Ranked]) -> str:
-    rows = ["| setting | steps | resplits | validation | trainings |", "|---|---|---|---|---|"]
-    for each in found:
-        own = ", ".join(each.sets) or "as the recipe has it"
-        scores = f"{spread(each.resplit)} | {spread(each.validation)}"
-        rows.append(f"| {own} | {each.steps} | {scores} | {len(each.resplit)} |")
-    return "\n".join(rows)
+    head = ("setting", "steps", "resplits", "validation", "trainings")
+    rows = (
+        (
+            ", ".join(each.sets) or "as the recipe has it",
+            str(each.steps),
+            spread(each.resplit),
+            spread(each.validation),
+            str(len(each.resplit)),
+        )
+        for each in found
+    )
+    return markdown_table(head, rows)

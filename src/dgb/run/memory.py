@@ -35,7 +35,7 @@ def estimate(graph: AnyGraph, recipe: Recipe, *, is_on_disk: bool = False) -> di
 
 def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, float]:
     n, d, width = graph.num_nodes, graph.num_features, recipe.encoder.columns
-    hops = max(1, len(recipe.encoder.hops))
+    hops = len(recipe.encoder.walked)
     is_batched, is_sparse = has_row_batches(recipe.train, n), sparse.issparse(graph.x)
     views = (2.0 + 2 * hops) * n * d * FLOAT
     if is_batched:
@@ -155,7 +155,7 @@ def limit_gb(recipe: Recipe, *, is_on_disk: bool) -> float | None:
 
 def _refuse_full_disk(graph: Graph, recipe: Recipe, folder: Path) -> None:
     # Files are made without their content: a full disk would stop the process without a word.
-    n, d, hops = graph.num_nodes, graph.num_features, max(1, len(recipe.encoder.hops))
+    n, d, hops = graph.num_nodes, graph.num_features, len(recipe.encoder.walked)
     embedded = recipe.encoder.columns + d * recipe.embed.features
     needed = ((1 + 2 * hops) * d + 3 * embedded) * n * FLOAT / GB
     free = shutil.disk_usage(folder).free / GB

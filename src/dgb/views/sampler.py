@@ -30,7 +30,7 @@ def epoch_sampler(
     if inputs.store is not None:
         return _row_sampler(inputs, recipe, specs, generator)
     first = _propagate_first(inputs, recipe)
-    hops = recipe.encoder.hops or (1,)
+    hops = recipe.encoder.walked
 
     def draw() -> Epoch:
         view1, view2 = (
@@ -77,7 +77,7 @@ def _row_sampler(
 ) -> Callable[[], RowBatches]:
     assert inputs.store is not None
     num_nodes, place = inputs.shape[0], inputs.x.device
-    hops = recipe.encoder.hops or (1,)
+    hops = recipe.encoder.walked
     view1, view2 = (HopBlocks(inputs.store, f"view{i}", inputs.shape, place, hops) for i in (1, 2))
     sizes = batch_sizes(num_nodes, recipe.train.batch_size)
 
@@ -118,6 +118,6 @@ def _propagate_first(inputs: Inputs, recipe: Recipe) -> list[bool]:
     if recipe.train.order != "auto":
         return [recipe.train.order == "propagate"] * 2
     operators = (parse_view(view).operator for view in (recipe.view1, recipe.view2))
-    hops = recipe.encoder.hops or (1,)
+    hops = recipe.encoder.walked
     width = recipe.encoder.columns
     return [propagates_first(inputs.x, inputs.operators[name], width, hops) for name in operators]
