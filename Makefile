@@ -4,7 +4,7 @@ BIN := .venv/bin
 # By the variable, the lock reaches the environments that pip builds packages in as well.
 INSTALL = PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --editable
 
-.PHONY: demo test test-fast test-slow fuzz bench lint test-lowest test-long audit test-wheel
+.PHONY: demo test tests test-fast test-slow fuzz bench lint test-lowest test-long audit test-wheel
 
 demo: .venv/.ready
 	$(BIN)/dgb train cora
@@ -13,7 +13,11 @@ demo: .venv/.ready
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest \
 	--numprocesses 2 --no-loadscope-reorder
 
-test: lint
+# Linters next to the tests: they have one process, and machines that test have two cores.
+test: .venv/.tests-ready
+	+$(MAKE) --jobs 2 lint tests
+
+tests: .venv/.tests-ready
 	$(PYTEST) --durations 15
 
 # The method, the readers of data and the commands: what most changes touch.
@@ -60,7 +64,7 @@ lint: .venv/.tests-ready
 .venv/.tests-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(INSTALL) '.[test]' --no-compile
-	-$(BIN)/python -m compileall -q -j 0 .venv > /dev/null
+	-$(BIN)/python -m compileall -q -j 0 .venv src > /dev/null
 	touch .venv/.ready $@
 
 .venv-lowest/.ready: pyproject.toml constraints.txt scripts/lowest.py

@@ -109,6 +109,7 @@ def test_two_ranks_train_as_one_process(size: str, runs: Callable[[str], Run]) -
     assert difference.abs().mean() < 1e-4  # Adam has moved each by up to 24 steps of 1e-3
 
 
+@pytest.mark.slow
 def test_a_machine_that_dies_within_an_epoch_changes_nothing(
     cluster: Any, runs: Callable[[str], Run], tmp_path: Path
 ) -> None:

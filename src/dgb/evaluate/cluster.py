@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from dgb.arrays import Array, row_parts, unit_rows
 
@@ -100,6 +99,7 @@ def score_clusters(clusters: Array, labels: Array) -> ClusterScores:
 
 def matched_accuracy(clusters: Array, labels: Array) -> float:
     """Return the accuracy under the best one-to-one matching of clusters to labels."""
+    from scipy.optimize import linear_sum_assignment
     from sklearn.metrics.cluster import contingency_matrix
 
     # By what occurs: a label may be any number, such as a year or a code of six digits.

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
-from scipy.stats import rankdata
 from torch import Tensor
 
 from dgb.arrays import Array, row_parts
@@ -146,6 +145,8 @@ def _areas(heads: LinearHeads, z: Any, codes: Array, nodes: Array) -> Array | No
     the share of pairs, one node of the class and one of the rest, that are ranked rightly, which
     the ranks of the class give for all heads at once.
     """
+    from scipy.stats import rankdata
+
     truth = codes[nodes]
     classes = np.unique(truth)
     if len(classes) < 2:
