@@ -16,9 +16,7 @@ from dgb.recipe import DiffusionRecipe
 from dgb.settings import setting
 from dgb.views.inputs import to_features
 from dgb.views.operators import make_diff, row_normalise
-from dgb.views.product import times
-from dgb.views.reduce import main_directions
-from dgb.views.sparse import SparseMatrix
+from dgb.views.reduce import DiffusedFeatures, main_directions
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,5 @@ def represent(graph: Graph, settings: Settings, seed: int) -> Array:  # noqa: AR
     """Return S X, or its main directions where X has more columns than are kept."""
     x = to_features(row_normalise(graph.x))
     recipe = DiffusionRecipe(alpha=settings.alpha, self_loops=True)
-    diffusion = make_diff(graph.adjacency, recipe)
-    if x.shape[1] <= settings.columns:
-        columns = x.dense() if isinstance(x, SparseMatrix) else x
-    else:
-        columns = times(x, main_directions(x, diffusion, settings.columns))
-    return diffusion.multiply(columns).numpy()
+    diffused = DiffusedFeatures(x, make_diff(graph.adjacency, recipe))
+    return diffused.multiply(main_directions(diffused, settings.columns)).numpy()
