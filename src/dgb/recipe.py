@@ -143,7 +143,7 @@ class Links:
         among=("blocks", "all"),
         before="blocks",
     )
-    hidden: int = setting(64, "columns of the decoder's hidden layer", low=1, high=2**20, before=64)
+    decoder: int = size(64, "columns of the decoder's hidden layer", before=64)
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,9 @@ class Train:
     keep: str = unhashed("auto", "where row batches keep P X̃", among=("auto", "memory", "disk"))
     memory_gb: float = unhashed(0.0, "memory that a run may take; 0 is what is free", low=0)
     bootstrap: float = setting(1.0, "weight of Eq. 10 in the loss", low=0, before=1.0)
+    ways: int = setting(
+        2, "2: the views predict each other; 1: view 1 predicts view 2", low=1, high=2, before=2
+    )
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)

@@ -9,19 +9,20 @@ from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import LinkTerm, make_loss
+from dgb.model.loss import LinkTerm, make_loss, regression_loss
 from dgb.recipe import Recipe
 from dgb.run.check import check_recipe
 from dgb.run.setup import draw_model, make_setup
 from dgb.run.train import train
 from dgb.train.loop import fit
+from dgb.train.monitor import health
 from dgb.views.augment import draw_absent
 from dgb.views.inputs import edge_codes, make_inputs
 from dgb.views.sampler import epoch_sampler
 
 CPU = torch.device("cpu")
 SETS = ["encoder.width=8", "heads.hidden=10", "heads.width=6", "view2.augment=nd+adj"]
-SETS += ["view1.augment=ed+nfd+adj", "links.weight=1", "links.hidden=5", "train.epochs=4"]
+SETS += ["view1.augment=ed+nfd+adj", "links.weight=1", "links.decoder=5", "train.epochs=4"]
 
 
 def recipe_with(*sets: str) -> Recipe:
@@ -80,6 +81,33 @@ def test_the_term_is_the_mean_cross_entropy_and_leaves_the_target_alone(graph: G
     assert all(p.grad is not None for p in model.encoder.parameters())
     assert all(p.grad is None for p in model.target_encoder.parameters())
     assert all(p.grad is None for p in model.predictor.parameters())
+
+
+def test_view_1_alone_predicts_the_clean_view_2(graph: Graph) -> None:
+    recipe = recipe_with("encoder.hops=[0, 1]", "view2.augment=in+adj", "train.ways=1")
+    setup = make_setup(graph, recipe, CPU)
+    model, loss, masks = draw_model(setup, recipe, CPU)
+    ((view1, view2),) = setup.sampler(masks)()
+    outputs = model(view1, view2)
+    both = Bootstrap(setup.draw_encoder, recipe_with("encoder.hops=[0, 1]"), torch.Generator())
+    both.load_state_dict(model.state_dict())
+    expected = both(view1, view2)
+    torch.testing.assert_close(outputs.prediction1, expected.prediction1)
+    torch.testing.assert_close(outputs.target2, expected.target2)
+    assert len(outputs.prediction2) == len(outputs.target1) == len(outputs.representation2) == 0
+    (weight, term), _ = loss
+    value = regression_loss(expected.prediction1, expected.target2)
+    torch.testing.assert_close(weight * term(outputs, (view1, view2)), value)
+
+
+def test_without_bootstrapping_no_head_and_no_target_is_computed(graph: Graph) -> None:
+    recipe = recipe_with("train.bootstrap=0")
+    setup = make_setup(graph, recipe, CPU)
+    model, loss, masks = draw_model(setup, recipe, CPU)
+    ((view1, view2),) = setup.sampler(masks)()
+    outputs = model(view1, view2)
+    assert len(outputs.prediction1) == len(outputs.target2) == 0 and len(loss) == 1
+    assert set(health(outputs)) == {"effective_rank", "spread"}
 
 
 def test_one_decoder_for_all_blocks(graph: Graph) -> None:

@@ -15,7 +15,10 @@ from dgb.recipe import Heads, Recipe
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What one call yields for both views; each tensor has a row per node."""
+    """What one call yields for both views; each tensor has a row per node.
+
+    What the loss of the recipe does not ask for has no rows.
+    """
 
     representation1: Tensor  # H of the online encoder
     representation2: Tensor
@@ -75,15 +78,28 @@ class Bootstrap(nn.Module):
         self.target_encoder.requires_grad_(False)
         self.target_projector.requires_grad_(False)
         self.terms = nn.ModuleList()  # those of the loss that have weights of their own
+        self.ways = recipe.train.ways if recipe.train.bootstrap else 0
 
     def forward(self, view1: Any, view2: Any) -> Outputs:
         """Take both views through both networks, each view with its own BatchNorm statistics."""
+        if self.ways < 2:
+            return self._predict_second(view1, view2)
         h1, h2 = self.encoder.encode_both(view1, view2)
         prediction1, prediction2 = (predict(self.projector, self.predictor, h) for h in (h1, h2))
         with torch.no_grad():
             targets = self.target_encoder.encode_both(view1, view2)
             target1, target2 = (self.target_projector(h) for h in targets)
         return Outputs(h1, h2, prediction1, prediction2, target1, target2, self.projector)
+
+    def _predict_second(self, view1: Any, view2: Any) -> Outputs:
+        """Take view 1 through the online network alone, view 2 through the target alone."""
+        h = self.encoder(view1)
+        none = prediction = target = h.new_empty(0)
+        if self.ways:
+            prediction = predict(self.projector, self.predictor, h)
+            with torch.no_grad():
+                target = self.target_projector(self.target_encoder(view2))
+        return Outputs(h, none, prediction, none, none, target, self.projector)
 
     @torch.no_grad()
     def update_target(self, decay: float) -> None:

@@ -46,6 +46,11 @@ def symmetric_loss(outputs: Outputs, _views: tuple[Any, Any] | None = None) -> T
     )
 
 
+def one_way_loss(outputs: Outputs, _views: tuple[Any, Any] | None = None) -> Tensor:
+    """Return L alone: view 1 predicts the target's view 2. A number from 0 to 4."""
+    return regression_loss(outputs.prediction1, outputs.target2)
+
+
 PAPER: Loss = ((1.0, symmetric_loss),)
 
 
@@ -62,9 +67,9 @@ class LinkTerm(nn.Module):
         self.widths = list(widths) if recipe.at == "blocks" else [sum(widths)]
         self.decoders = nn.ModuleList(
             nn.Sequential(
-                linear(width, recipe.hidden, generator),
+                linear(width, recipe.decoder, generator),
                 nn.ReLU(),
-                linear(recipe.hidden, 1, generator),
+                linear(recipe.decoder, 1, generator),
             )
             for width in self.widths
         )
@@ -90,7 +95,10 @@ def _pair_loss(decoder: nn.Module, h: Tensor, pairs: Tensor, truth: float) -> Te
 
 def make_loss(recipe: Recipe, encoder: Any, generator: torch.Generator) -> Loss:
     """Return the terms of a recipe; those with weights of their own draw them."""
-    terms: list[tuple[float, Term]] = [(recipe.train.bootstrap, symmetric_loss)]
+    terms: list[tuple[float, Term]] = []
+    if recipe.train.bootstrap:
+        term = symmetric_loss if recipe.train.ways == 2 else one_way_loss
+        terms.append((recipe.train.bootstrap, term))
     if recipe.links.weight:
         widths = [recipe.encoder.width] * (encoder.width // recipe.encoder.width)
         terms.append((recipe.links.weight, LinkTerm(widths, recipe.links, generator)))

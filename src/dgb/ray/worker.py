@@ -73,7 +73,7 @@ def share_rows(loss: Loss) -> Loss:
 
 
 def _mean_over_ranks(term: Term, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:
-    rows, value = len(outputs.prediction1), term(outputs, views)
+    rows, value = len(outputs.representation1), term(outputs, views)
     total = sum_over_ranks(torch.stack([value * rows, value.new_tensor(float(rows))]))
     return total[0] / total[1]
 

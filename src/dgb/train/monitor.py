@@ -27,10 +27,9 @@ FEWEST = 10  # nodes, of which a low rank says nothing
 @torch.no_grad()
 def health(outputs: Outputs) -> dict[str, float]:
     """Return the effective rank of the representations and the spread of the projections."""
-    return {
-        "effective_rank": effective_rank(outputs.representation1),
-        "spread": spread(outputs.target2),
-    }
+    h, z = outputs.representation1, outputs.target2
+    # Without a target the representations themselves tell whether all nodes have become alike.
+    return {"effective_rank": effective_rank(h), "spread": spread(z if len(z) else h)}
 
 
 def effective_rank(z: Tensor) -> float:
