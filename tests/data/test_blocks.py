@@ -74,6 +74,11 @@ def test_size_comes_from_the_command_line_and_mistakes_are_told(
     given = ["nodes=90", "edges=200", "features=4", "classes=3"]
     assert main(["data", "make", folder, *(w for s in given for w in ("--set", s))]) == 0
     assert load_graph(folder).num_nodes == 90
+    kind = ["--kind", "noise-features", "--set", "nodes=300"]
+    assert main(["data", "make", str(tmp_path / "kind"), *kind]) == 0
+    assert load_graph(tmp_path / "kind").x.std() == pytest.approx(1, abs=0.05)
+    assert main(["data", "make", str(tmp_path / "other"), "--kind", "noise-feature"]) == 2
+    assert "did you mean 'noise-features'?" in capsys.readouterr().err
     assert main(["data", "make", folder]) == 2
     assert "not empty" in capsys.readouterr().err
     assert main(["data", "make", str(tmp_path / "h"), "--set", "node=3"]) == 2

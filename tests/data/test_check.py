@@ -1,6 +1,7 @@
 """What a graph counts, and what about it is likely trouble."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,17 @@ import pytest
 from scipy import sparse
 
 from dgb.commands.counts import check_lines
+from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
+from dgb.data.load import load_graph
+from dgb.data.look.alike import features_alike, without_edges
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
 from dgb.recipe import Hetero
+from dgb.settings import make_section
 
 
 def ring(num_nodes: int, **parts: Any) -> Graph:
@@ -160,3 +165,63 @@ def test_empty_columns_of_hashed_words_are_no_trouble() -> None:
     graph = to_graph(nodes, edges=edges, text="words")
     assert graph.num_features == 256
     assert count_graph(graph)["constant_columns"] == 0
+
+
+def planted(folder: Path, kind: str, **settings: Any) -> Graph:
+    make_blocks(folder, make_section(Blocks, "blocks", KINDS[kind] | settings))
+    return load_graph(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("noise-features", ["Features say nothing about the graph", "edges form communities"]),
+        ("chance-edges", ["Neighbors are not more alike than chance", "--methods dgb,raw"]),
+        ("heterophily", ["Neighbors are less alike than chance", "--methods dgb,raw"]),
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_features_and_edges_that_disagree_are_told_without_labels(
+    tmp_path: Path, kind: str, words: list[str], seed: int
+) -> None:
+    graph = replace(planted(tmp_path / kind, kind, seed=seed), labels=None)
+    (sentence,) = trouble(graph)
+    assert all(word in sentence for word in words)
+    assert f"features: {count_graph(graph)['neighbors_alike']}" in sentence
+    as_sparse = replace(graph, x=sparse.csr_array(graph.x))
+    assert trouble(as_sparse) == [sentence]
+
+
+def test_features_that_fit_the_edges_are_no_trouble(tmp_path: Path) -> None:
+    graph = planted(tmp_path / "g", "classes", nodes=3000, edges=15_000, features=32, classes=4)
+    assert trouble(replace(graph, labels=None)) == []
+    cora = load_graph("cora")
+    assert count_graph(cora)["neighbors_alike"].beyond_chance == pytest.approx(0.115, abs=0.01)
+    assert not [sentence for sentence in trouble(cora) if "alike" in sentence]
+
+
+def test_features_of_neighbors_are_compared_with_pairs_of_the_same_ends() -> None:
+    # A hub with one feature, leaves with another: by degrees, half of all ends are the hub's.
+    leaves = np.arange(1, 2001)
+    edges = sparse.coo_array((np.ones(2000), (leaves, np.zeros(2000, int))), shape=(2001, 2001))
+    x = np.where(np.arange(2001)[:, None] == 0, [1.0, 0.0], [0.0, 1.0])
+    alike = features_alike(make_graph("star", x, edges))
+    assert alike is not None
+    assert alike.beyond_chance == pytest.approx(-1, abs=0.1)  # 0 at edges, 1/2 by chance
+
+
+def test_rows_that_are_all_alike_or_empty_are_not_compared() -> None:
+    assert features_alike(ring(40, x=np.ones((40, 2)))) is None
+    assert features_alike(ring(40, x=np.zeros((40, 2)))) is None
+    assert features_alike(ring(40, edges=sparse.coo_array((40, 40)))) is None
+    assert count_graph(with_structure(ring(40), "walk"))["neighbors_alike"] is None
+    large = features_alike(ring(4000, x=np.full((4000, 2), 1e30) * [1, 2]))
+    assert large is None  # not an overflow
+
+
+def test_hidden_edges_do_not_tell_their_own_places() -> None:
+    graph = ring(3000)
+    ends = np.stack([np.arange(100), np.roll(np.arange(3000), 1)[:100]])
+    kept = without_edges(graph.adjacency, ends)
+    assert kept.nnz == graph.adjacency.nnz - 200
+    assert (kept[ends[0], ends[1]] == 0).all()

@@ -6,7 +6,7 @@ from pathlib import Path
 from dgb.commands.graphs import choose_data, data_options
 from dgb.commands.options import GRAPH, add_data_options, add_graph_options, add_set_option
 from dgb.cookbook import load_recipe, split_override
-from dgb.settings import make_section
+from dgb.settings import check_names, make_section
 from dgb.terminal import output
 
 HELP = "list, fetch and check graphs"
@@ -21,7 +21,10 @@ def add_options(parser: ArgumentParser) -> None:
     add_data_options(fetch)
     make = actions.add_parser("make", help="write an invented graph of any size, for trying out")
     make.add_argument("folder", help="to write edges.npy, nodes.npy and labels.npy into")
-    add_set_option(make, "nodes, edges, features, classes, homophily, signal, exponent or seed")
+    kinds = "noise-features, chance-edges or heterophily, of 3,000 nodes (default: classes)"
+    make.add_argument("--kind", default="classes", metavar="KIND", help=kinds)
+    keys = "nodes, edges, features, classes, latent, homophily, bordering, signal, exponent or seed"
+    add_set_option(make, keys)
     check = actions.add_parser("check", help="describe a graph, and what may be wrong with it")
     check.add_argument("graph", help=GRAPH)
     add_set_option(check)
@@ -40,10 +43,11 @@ def run(options: Namespace) -> None:
         folder = fetch_dataset(options.graph, **data_options(options))
         output(str(folder or "bundled: nothing to fetch"))
     elif options.action == "make":
-        from dgb.data.blocks import Blocks, make_blocks
+        from dgb.data.blocks import KINDS, Blocks, make_blocks
 
+        check_names("kind of graph", [options.kind], KINDS)
         overrides = [split_override(f"blocks.{override}") for override in options.set]
-        values = {name: value for _, name, value in overrides}
+        values = KINDS[options.kind] | {name: value for _, name, value in overrides}
         make_blocks(Path(options.folder), make_section(Blocks, "blocks", values))
         output(f"written; try: dgb train {options.folder}")
     else:

@@ -8,11 +8,15 @@ in its block (`homophily`), goes to one of the two bordering blocks, which are o
 Every block has a centre, drawn in a space of few dimensions (`latent`) that is laid linearly into
 the features; a node's features are the centre of its block and noise in every column. By default
 there are more classes than dimensions and some centres a class: planes part the classes badly.
+
+`KINDS` are settings to begin with: in all but the first, features and edges have nothing to do
+with each other, and only one of them tells the classes, or edges join other classes alone.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +44,15 @@ class Blocks:
     signal: float = setting(0.4, "size of a centre's column, where noise has 1", low=0)
     exponent: float = setting(2.5, "of the power law of degrees", low=2)
     seed: int = setting(0, "of everything drawn", low=0)
+
+
+_SMALL = {"nodes": 3000, "edges": 15_000, "features": 64, "classes": 4, "latent": 16}
+KINDS: dict[str, dict[str, Any]] = {
+    "classes": {},  # which both features and edges tell
+    "noise-features": _SMALL | {"signal": 0.0, "homophily": 0.8, "bordering": 0.1},
+    "chance-edges": _SMALL | {"signal": 1.0, "homophily": 0.0, "bordering": 0.0},
+    "heterophily": _SMALL | {"signal": 1.0, "homophily": 0.0, "bordering": 1.0},
+}
 
 
 def make_blocks(folder: Path, blocks: Blocks) -> None:

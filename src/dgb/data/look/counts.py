@@ -7,6 +7,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
+from dgb.data.look.alike import features_alike
 from dgb.data.positions import mix
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 
@@ -127,12 +128,14 @@ def _edge_counts(graph: Graph) -> dict[str, Any]:
 
 def _feature_counts(graph: Graph) -> dict[str, Any]:
     filled = filled_per_row(graph.x)
+    is_made = graph.encoding is not None and bool(graph.encoding.structure)  # of the edges
     return {
         "features": graph.num_features,
         "feature_density": float(filled.sum() / (graph.num_nodes * graph.num_features)),
         "rows_without_features": int((filled == 0).sum()),
         "repeated_feature_rows": count_repeated_rows(graph.x),
         "constant_columns": len(constant_columns(graph)),
+        "neighbors_alike": None if is_made else features_alike(graph),
     }
 
 

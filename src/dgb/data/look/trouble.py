@@ -7,6 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
+from dgb.data.look.alike import Alike, places_alike
 from dgb.data.look.counts import constant_columns, count_graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
@@ -16,6 +17,9 @@ _WHOLE = 0.8  # share of nodes that the largest component should have
 _LOUD = 0.9  # share of the size of all features that one column should not exceed
 _FEW = 10  # nodes that a class should have
 _CHANCE = 0.1  # adjusted homophily below which edges say next to nothing of the labels
+_UNLIKE = 0.02  # of 1, how much more alike than chance neighbors should be by features
+_SURE = 5  # standard errors below chance
+_PLACED = 0.05  # and how much more by place for edges to form communities
 _SHOWN = 5
 
 
@@ -56,6 +60,28 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
             "neighbors speak for them; fill in what is known of them"
         )
     yield from _column_trouble(graph)
+    yield from _neighbor_trouble(graph, counts["neighbors_alike"])
+
+
+def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
+    """Say where features and edges have nothing to do with each other, if enough edges show it."""
+    if alike is None or alike.beyond_chance + 2 * alike.error > _UNLIKE:
+        return
+    is_below = alike.z < -_SURE
+    places = None if is_below else places_alike(graph)
+    compare = "see what serves: dgb compare GRAPH --methods dgb,raw,deepwalk"
+    if places is None or places.beyond_chance - 2 * places.error < _PLACED:
+        yield (
+            f"Neighbors are {'less' if is_below else 'not more'} alike than chance (features: "
+            f"{alike}): mixing features over the edges blurs them; the features alone may do "
+            f"better, {compare}"
+        )
+        return
+    yield (
+        "Features say nothing about the graph: neighbors are not more alike than chance (features: "
+        f"{alike}), though edges form communities (places: {places}), which such features drown; "
+        f"train on the file of edges alone, so that data.structure carries them, or {compare}"
+    )
 
 
 def _column_trouble(graph: Graph) -> Iterator[str]:
