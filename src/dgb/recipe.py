@@ -17,6 +17,7 @@ LEARNT = "learnt"  # for node types of heterogeneous graphs
 unhashed = partial(setting, is_hashed=False)
 rate = partial(setting, low=0, high=0.99)
 size = partial(setting, low=1, high=2**20)
+STOP_ON = ("loss", "effective_rank", "auc")  # auc: of links.held_out
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -144,6 +145,9 @@ class Links:
         before="blocks",
     )
     decoder: int = size(64, "columns of the decoder's hidden layer", before=64)
+    held_out: float = setting(
+        0.0, "share of edges that training never sees, for auc", low=0, high=0.5, before=0.0
+    )
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,7 @@ class Train:
         2, "2: the views predict each other; 1: view 1 predicts view 2", low=1, high=2, before=2
     )
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
-    stop_on: str = setting("loss", "label-free criterion", among=("loss", "effective_rank"))
+    stop_on: str = setting("loss", "label-free criterion", among=STOP_ON)
     monitor_every: int = setting(10, "epochs between two measures of health", low=1)
     checkpoint_every: int = unhashed(25, "epochs between two checkpoints", low=1)
     seed: int = unhashed(0, "of weights, masks and batches", low=0, high=2**63 - 1)

@@ -1,13 +1,20 @@
 """Hidden edges as a second thing to predict: what is asked, what is never asked, and learning."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.graph import Graph
+from dgb.data.structure import structural_features, with_structure
 from dgb.errors import DGBError
+from dgb.evaluate.links import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import LinkTerm, make_loss, regression_loss
 from dgb.recipe import Recipe
@@ -15,10 +22,13 @@ from dgb.run.check import check_recipe
 from dgb.run.setup import draw_model, make_setup
 from dgb.run.train import train
 from dgb.train.loop import fit
-from dgb.train.monitor import health
+from dgb.train.monitor import area_under_curve, health
 from dgb.views.augment import draw_absent
 from dgb.views.inputs import edge_codes, make_inputs
+from dgb.views.operators import make_adj
+from dgb.views.rows import keep_together
 from dgb.views.sampler import epoch_sampler
+from dgb.views.view import View
 
 CPU = torch.device("cpu")
 SETS = ["encoder.width=8", "heads.hidden=10", "heads.width=6", "view2.augment=nd+adj"]
@@ -147,3 +157,101 @@ def test_without_links_a_recipe_has_the_hash_that_it_had() -> None:
         load_recipe("paper", ["links.weight=0"])
     )
     assert recipe_hash(load_recipe("paper")) != recipe_hash(recipe_with())
+
+
+HELD = ["links.held_out=0.1", "encoder.hops=[0, 1]", "encoder.norm=batch"]
+
+
+def planted(graph: Graph, replaced: Array, by: Array) -> Graph:
+    """Return the graph with some of its edges in the place of others, with their weights."""
+    dense = graph.adjacency.toarray()
+    weight = dense[tuple(replaced)]
+    for pairs, value in ((replaced, 0.0), (by, weight)):
+        dense[tuple(pairs)] = dense[tuple(pairs[::-1])] = value
+    return replace(graph, adjacency=sparse.csr_array(dense))
+
+
+@pytest.mark.parametrize("sets", [(), ("train.batch_size=30",), ("links.weight=0",)])
+def test_no_loss_depends_on_edges_that_are_held_out(
+    blocks: Graph, sets: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_with(*HELD, *sets)
+    left, held = hold_out(blocks, 0.1, seed=0)
+    edges, others = (held[:2, held[2] == kind] for kind in (1, 0))
+    moved = planted(blocks, edges, others)
+    assert abs(moved.adjacency - blocks.adjacency).sum() > 0
+    swapped = np.concatenate([held[:2], 1 - held[2:]])
+    found = []
+    for graph, pairs in ((blocks, held), (moved, swapped)):
+        monkeypatch.setattr("dgb.run.setup.hold_out", lambda *_, pairs=pairs: (left, pairs))
+        setup = make_setup(graph, recipe, CPU)
+        model, loss, masks = draw_model(setup, recipe, CPU)
+        found.append(fit(model, setup.sampler(masks), recipe.train, masks, loss=loss))
+    for line, other in zip(*found, strict=True):
+        assert line["loss"] == other["loss"]
+        assert line["auc"] == pytest.approx(1 - other["auc"])
+
+
+def test_what_is_held_out_is_given_back_for_the_embedding(blocks: Graph) -> None:
+    trained = train(blocks, recipe_with(*HELD))
+    inputs = make_inputs(blocks, trained.recipe, CPU)
+    view = View(inputs.x, make_adj(blocks.adjacency))
+    expected = trained.encoder(view).detach().numpy()
+    np.testing.assert_allclose(trained.embeddings(), expected, atol=1e-5)
+
+
+def test_features_made_of_edges_are_made_of_those_left(blocks: Graph) -> None:
+    graph = with_structure(replace(blocks, x=None), "walk")
+    left, held = hold_out(graph, 0.1, seed=3)
+    assert held.shape == (3, 2 * round(0.1 * blocks.adjacency.nnz / 2))
+    dense = left.adjacency.toarray()
+    assert dense[held[0], held[1]].sum() == 0
+    assert (graph.adjacency.toarray() - dense).sum() > 0
+    np.testing.assert_array_equal(
+        left.x, structural_features(left.adjacency, left.node_ids, "walk")
+    )
+
+
+def test_training_stops_when_the_auc_has_not_risen_and_resumes_as_if_it_had_run(
+    blocks: Graph, tmp_path: Path
+) -> None:
+    sets = ["train.epochs=40", "train.patience=3", "train.stop_on=auc", "train.learning_rate=0"]
+    recipe = recipe_with(*HELD, *sets)
+    setup = make_setup(blocks, recipe, CPU)
+    model, loss, masks = draw_model(setup, recipe, CPU)
+    lines = fit(model, setup.sampler(masks), recipe.train, masks, loss=loss)
+    smooth, best, best_epoch = None, -1.0, 0
+    for line in lines:
+        smooth = line["auc"] if smooth is None else 0.8 * smooth + 0.2 * line["auc"]
+        if smooth > best:
+            best, best_epoch = smooth, line["epoch"]
+    assert lines[-1]["epoch"] == best_epoch + 3 < 40
+    early = replace(recipe.train, epochs=lines[-1]["epoch"] - 2)
+    for part in (early, recipe.train):
+        model, loss, masks = draw_model(setup, recipe, CPU)
+        again = fit(model, setup.sampler(masks), part, masks, folder=tmp_path, loss=loss)
+    assert [line["auc"] for line in again] == [line["auc"] for line in lines[-2:]]
+
+
+def test_the_area_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    scores, truth = rng.integers(0, 9, 200).astype(np.float32), rng.integers(0, 2, 200)
+    found = area_under_curve(torch.from_numpy(scores), torch.from_numpy(truth))
+    assert found["auc"] == pytest.approx(roc_auc_score(truth, scores))
+    assert area_under_curve(torch.zeros(3), torch.ones(3)) == {}
+
+
+def test_ends_of_hidden_edges_are_neighbors_in_an_epoch_and_hubs_no_more_than_others() -> None:
+    hub = torch.stack([torch.zeros(40, dtype=torch.int64), torch.arange(1, 41)])
+    ring = torch.stack([torch.arange(41, 100), torch.arange(42, 101)])
+    pairs, generator = torch.cat([hub, ring], dim=1), torch.Generator().manual_seed(0)
+    asked = torch.zeros(101)
+    for _ in range(200):
+        order = keep_together(torch.randperm(101, generator=generator), pairs, generator)
+        assert sorted(order.tolist()) == list(range(101))
+        place = torch.empty_like(order).scatter_(0, order, torch.arange(101))
+        near = pairs[:, (place[pairs[0]] - place[pairs[1]]).abs() == 1]
+        asked[near.reshape(-1)] += 1
+        assert near.shape[1] > 20  # of 31 at most; some by chance
+    assert asked[0] == 200 and asked[1:41].sum() < 2 * 200  # the hub once an epoch
+    assert asked[41:].min() > 100

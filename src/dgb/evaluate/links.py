@@ -103,6 +103,28 @@ def split_edges(
     return LinkSplit(_with_links(graph, left, adjacency), adjacency, trained, validated, tested)
 
 
+def hold_out(graph: Graph, share: float, seed: int) -> tuple[Graph, Array]:
+    """Take a share of the edges out of a graph, and features that are made of them.
+
+    Returns the graph that is left, and [3, number]: the ends of these edges and of as many pairs
+    that are not edges, and 1 or 0.
+    """
+    generator, link = np.random.default_rng(seed), _Links(graph.adjacency, is_within=True)
+    edges, weight = link.edges()
+    count = round(share * len(edges))
+    if not 0 < count < len(edges):
+        raise DGBError(
+            f"{graph.name}: links.held_out={share:g} of {len(edges)} edges leaves none to learn "
+            "from or none to ask for; set links.held_out=0"
+        )
+    held, kept = np.split(generator.permutation(len(edges)), [count])
+    adjacency = link.with_edges(edges[kept], weight[kept])
+    pairs = np.concatenate([edges[held], link.sample_non_edges(count, generator)])
+    left = _with_links(graph, {}, adjacency)
+    assert isinstance(left, Graph)
+    return left, np.column_stack([pairs, np.arange(len(pairs)) < count]).T
+
+
 def links_of(graph: AnyGraph) -> Any:
     """Return the adjacency of a graph; of several node types, that of the target nodes."""
     if isinstance(graph, Graph):

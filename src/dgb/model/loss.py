@@ -77,20 +77,28 @@ class LinkTerm(nn.Module):
     def forward(self, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:
         """Return the mean over decoders of the cross-entropies of both kinds of pairs."""
         kinds = [(views[0].hidden, 1.0), (views[0].absent, 0.0)]
-        blocks = torch.split(outputs.representation1, self.widths, dim=1)
         losses = [
-            _pair_loss(decoder, h, pairs, truth)
-            for decoder, h in zip(self.decoders, blocks, strict=True)
+            nn.functional.binary_cross_entropy_with_logits(logits, torch.full_like(logits, truth))
             for pairs, truth in kinds
             if pairs.shape[1]  # a batch may have none
+            for logits in self.logits(outputs.representation1, pairs)
         ]
         return torch.stack(losses).mean() if losses else outputs.representation1.sum() * 0
 
+    def logits(self, h: Tensor, pairs: Tensor) -> list[Tensor]:
+        """Return what each decoder says of pairs [2, m] of the rows of H."""
+        blocks = zip(self.decoders, torch.split(h, self.widths, dim=1), strict=True)
+        return [decoder(own[pairs[0]] * own[pairs[1]])[:, 0] for decoder, own in blocks]
 
-def _pair_loss(decoder: nn.Module, h: Tensor, pairs: Tensor, truth: float) -> Tensor:
-    logits = decoder(h[pairs[0]] * h[pairs[1]])[:, 0]
-    wanted = torch.full_like(logits, truth)
-    return nn.functional.binary_cross_entropy_with_logits(logits, wanted)
+
+@torch.no_grad()
+def rate_pairs(loss: Loss, h: Tensor, pairs: Tensor) -> Tensor:
+    """Return how likely pairs [2, m] of rows of H are edges: by the decoders, or by the cosine."""
+    for _, term in loss:
+        if isinstance(term, LinkTerm):
+            return torch.stack(term.logits(h, pairs)).mean(dim=0)
+    first, second = l2_normalise(h)[pairs]
+    return torch.as_tensor(torch.linalg.vecdot(first, second))
 
 
 def make_loss(recipe: Recipe, encoder: Any, generator: torch.Generator) -> Loss:

@@ -39,8 +39,11 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
             "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "
             "train.keep=disk and train.device=cuda"
         )
-    if any(parse_view(view).edges for view in (recipe.view1, recipe.view2)):
-        raise DGBError("--engine ray keeps one graph for all epochs: its views cannot drop edges")
+    if recipe.links.held_out or any(parse_view(v).edges for v in (recipe.view1, recipe.view2)):
+        raise DGBError(
+            "--engine ray keeps one graph for all epochs: its views cannot drop edges, and "
+            "links.held_out must be 0"
+        )
     least = min(batch_sizes(num_nodes, recipe.train.batch_size))
     if not 1 <= ranks <= least:
         raise DGBError(

@@ -11,6 +11,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
 CURVES = {
     "loss": ("Loss", "Eq. 10, from 0 (the views agree) to 8"),
+    "auc": ("Held-out edges", "area under the curve: 0.5 is chance, 1 tells all from other pairs"),
     "effective_rank": ("Effective rank", "directions of the augmented view 1; below 2: a collapse"),
     "spread": ("Spread", "variance of unit-length projections; 0 when all nodes are alike"),
 }

@@ -16,6 +16,8 @@ def check_recipe(recipe: Recipe) -> None:
     choose_device(recipe.train.device)
     if recipe.encoder.hops:
         _check_hops(recipe)
+    if recipe.train.stop_on == "auc" and not recipe.links.held_out:
+        raise DGBError("train.stop_on=auc is of edges held out; set links.held_out, such as 0.05")
     if recipe.links.weight and not parse_view(recipe.view1).edges:
         raise DGBError(
             "links.weight asks for edges that view 1 lacks; hide some: view1.augment=ed+nfd+adj"
@@ -50,8 +52,10 @@ def check_typed_recipe(recipe: Recipe) -> None:
     is_over_relations = recipe.hetero.encoder == "relations"
     if recipe.encoder.hops:
         raise DGBError("encoder.hops are for graphs of one node type; unset them")
-    if recipe.links.weight:
-        raise DGBError("links.weight is for graphs of one node type; unset it")
+    if recipe.links.weight or recipe.links.held_out:
+        raise DGBError(
+            "links.weight and links.held_out are for graphs of one node type; unset them"
+        )
     if recipe.embed.smooth or recipe.embed.features or recipe.train.keep == "disk":
         raise DGBError(
             "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "

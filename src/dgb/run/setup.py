@@ -16,6 +16,7 @@ from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.errors import DGBError
+from dgb.evaluate.links import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
@@ -95,18 +96,29 @@ def make_setup(
     if not isinstance(graph, Graph):
         return _make_typed_setup(graph, recipe, device, is_trained=is_trained)
     inputs = make_inputs(graph, recipe, device, is_trained=is_trained, scratch=scratch)
+    shown = inputs if is_trained else _hold_out(graph, recipe, inputs, scratch)
     return Setup(
         recipe,
         inputs,
         graph.node_ids,
         partial(make_encoder, graph.num_features, recipe.encoder),
-        partial(epoch_sampler, inputs, recipe),
+        partial(epoch_sampler, shown, recipe),
         lambda encoder, name: embed(encoder, inputs, recipe.embed, name).cpu().numpy(),
         partial(raw_features, graph, inputs, recipe),
         partial(describe_path, inputs, recipe),
         settle=lambda encoder: settle(encoder, inputs),
         encoding=graph.encoding,
     )
+
+
+def _hold_out(graph: Graph, recipe: Recipe, inputs: Inputs, scratch: Path | None) -> Inputs:
+    """Return what training sees: not the edges that are held out, nor features made of them."""
+    if not recipe.links.held_out:
+        return inputs
+    left, held = hold_out(graph, recipe.links.held_out, recipe.train.seed)
+    shown = make_inputs(left, recipe, inputs.device, scratch=scratch)
+    x = inputs.x if left.x is graph.x else shown.x
+    return replace(shown, x=x, held=torch.from_numpy(held).to(inputs.device))
 
 
 def draw_model(

@@ -14,6 +14,7 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.terminal import log
 
 FILE, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
+NUMBERS = ("epoch", "best", "best_epoch", "smooth")
 CHECKPOINTS = "ray"  # folder of Ray Train's own
 
 
@@ -27,6 +28,7 @@ class State:
     epoch: int = 0  # epochs finished
     best: float | None = None  # of the early-stopping criterion, smaller is better
     best_epoch: int = 0
+    smooth: float | None = None  # of that criterion, where it is one that jumps
     saved_epoch: int = 0  # of the newest checkpoint, 0 where there is none
 
 
@@ -37,7 +39,7 @@ def save_state(state: State, folder: Path) -> None:
     for index, slots in state.optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{slot}": value for slot, value in slots.items()}
     tensors["generator"] = state.generator.get_state()
-    numbers = {"epoch": state.epoch, "best": state.best, "best_epoch": state.best_epoch}
+    numbers = {name: getattr(state, name) for name in NUMBERS}
     metadata = {"numbers": json.dumps(numbers)}
     write_tensors(folder / FILE, tensors, metadata, previous=folder / PREVIOUS)
     state.saved_epoch = state.epoch
@@ -98,7 +100,9 @@ def _restore(state: State, path: Path, tensors: Tensors, metadata: Metadata) -> 
         numbers = json.loads(metadata["numbers"])
         state.epoch = state.saved_epoch = _check_epoch(numbers["epoch"])
         state.best_epoch = _check_epoch(numbers["best_epoch"])
-        state.best = None if numbers["best"] is None else float(numbers["best"])
+        best, smooth = numbers["best"], numbers.get("smooth")
+        state.best = None if best is None else float(best)
+        state.smooth = None if smooth is None else float(smooth)
     except (KeyError, OverflowError, RecursionError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(
             f"{path} belongs to another recipe or graph; give this run a folder of its own (--out)"

@@ -16,14 +16,16 @@ from torch import nn
 
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import PAPER, Loss, weighted_sum
+from dgb.model.loss import PAPER, Loss, rate_pairs, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
 from dgb.train.checkpoint import State, describe_divergence, load_state, refuse_overflow, save_state
-from dgb.train.monitor import health, is_collapsed, open_metrics
+from dgb.train.monitor import area_under_curve, health, is_collapsed, open_metrics
 from dgb.views.sampler import Epoch
+from dgb.views.view import Rows, View
 
 Draw = Callable[[], Epoch]
+SMOOTHING = 0.8  # of the AUC: its mean over about five epochs
 
 
 def fit(
@@ -97,7 +99,7 @@ def train_epoch(
     """Take one step a batch, and one step of Eq. 7 an epoch, spread evenly over its batches."""
     start = time.perf_counter()
     steps = draw_epoch()
-    total = 0.0
+    total, rated = 0.0, []
     with progress_bar(steps, "steps", unit="step", delay=2) as bar:
         for view1, view2 in bar:
             with torch.autocast(state.generator.device.type, torch.bfloat16, enabled=recipe.bf16):
@@ -109,8 +111,13 @@ def train_epoch(
             # B steps of p^(1/B) keep as much of the old target as one step of p.
             state.model.update_target(recipe.decay ** (1 / len(steps)))
             total += value.item() / len(steps)
+            if isinstance(view1, View | Rows) and view1.held is not None:
+                scores = rate_pairs(loss, outputs.representation1, view1.held[:2])
+                rated.append(torch.stack([scores, view1.held[2]]))
     state.epoch += 1
     line: dict[str, Any] = {"epoch": state.epoch, "loss": total}
+    if rated:
+        line |= area_under_curve(*torch.cat(rated, dim=1))
     if not math.isfinite(total):
         raise DGBError(describe_divergence(state, f"the loss became {total} in"))
     is_watched = recipe.patience > 0 and recipe.stop_on == "effective_rank"
@@ -123,7 +130,10 @@ def train_epoch(
 def _remember_best(state: State, line: dict[str, Any], recipe: Train) -> None:
     if recipe.stop_on not in line:
         return
-    value = line["loss"] if recipe.stop_on == "loss" else -line["effective_rank"]
+    value = line["loss"] if recipe.stop_on == "loss" else -line[recipe.stop_on]
+    if recipe.stop_on == "auc":  # of some hundred pairs at times, which jumps
+        before = value if state.smooth is None else state.smooth
+        value = state.smooth = SMOOTHING * before + (1 - SMOOTHING) * value
     if state.best is None or value < state.best:
         state.best, state.best_epoch = value, state.epoch
 
@@ -136,6 +146,8 @@ def is_stale(state: State, recipe: Train) -> bool:
 def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
     """Move the bar by an epoch, and warn of a collapse that its line of metrics shows."""
     shown = {"loss": f"{line['loss']:.4f}"}
+    if "auc" in line:
+        shown |= {"auc": f"{line['auc']:.3f}"}
     if "spread" in line:
         shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
     bar.set_postfix(shown, refresh=False)

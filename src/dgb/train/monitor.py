@@ -67,6 +67,15 @@ def measure_rank(z: NDArray[Any]) -> float:
     return round(rank, 1)
 
 
+def area_under_curve(scores: Tensor, truth: Tensor) -> dict[str, float]:
+    """Return the share of (true, false) pairs that scores order rightly, ties for a half."""
+    true, false = scores[truth > 0], scores[truth <= 0].sort().values
+    if not len(true) or not len(false):
+        return {}
+    below, upto = (torch.searchsorted(false, true, right=right) for right in (False, True))
+    return {"auc": int((below + upto).sum()) / (2 * len(true) * len(false))}
+
+
 def _sample(z: Tensor) -> Tensor:
     step = max(1, z.shape[0] // SAMPLE)
     return z[::step][:SAMPLE]

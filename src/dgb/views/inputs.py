@@ -41,6 +41,7 @@ class Inputs:
     adjacency: Any = None  # scipy csr_array; views that hide edges make their operators of it
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
+    held: Tensor | None = None  # [3, number], node pairs and 1 for edges that were held out, or 0
 
     def draw_operator(self, spec: ViewSpec, generator: torch.Generator) -> DrawnOperator:
         """Return the operator of a view, and the edges that it lacks.

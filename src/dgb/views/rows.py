@@ -23,6 +23,7 @@ from dgb.views.view import Rows
 
 BLOCK = 2**26  # numbers of a block where nothing is said: 256 MB
 AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
+ROUNDS = 4  # of matching nodes in pairs: few nodes find a partner after them
 
 
 Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
@@ -131,8 +132,7 @@ class RowBatches:
     views: tuple[ColumnBlocks, ColumnBlocks]
     sizes: Sequence[int]  # rows of each batch
     device: torch.device
-    hidden: tuple[Pairs | None, Pairs | None] = (None, None)  # of each view
-    absent: tuple[Pairs | None, Pairs | None] = (None, None)
+    pairs: tuple[tuple[Pairs | None, ...], ...] = ((), ())  # hidden, absent, held of each view
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -143,10 +143,9 @@ class RowBatches:
         for number, (start, stop) in enumerate(pairwise(accumulate(self.sizes, initial=0))):
             first, second = (
                 Rows(
-                    view.rows(start, stop).to(self.device),
-                    *(p[number] if p else None for p in pairs),
+                    view.rows(start, stop).to(self.device), *(p[number] if p else None for p in own)
                 )
-                for view, *pairs in zip(self.views, self.hidden, self.absent, strict=True)
+                for view, own in zip(self.views, self.pairs, strict=True)
             )
             yield first, second
 
@@ -159,20 +158,46 @@ def batch_sizes(num_nodes: int, batch_size: int) -> list[int]:
     return [num_nodes // count + (i < num_nodes % count) for i in range(count)]
 
 
+def keep_together(order: Tensor, pairs: Tensor, generator: torch.Generator) -> Tensor:
+    """Return a random order of nodes in which the ends of many of the pairs [2, m] are neighbors.
+
+    Each node has at most one such neighbor: hubs, the ends of most edges, are asked for no more
+    often than other nodes.
+    """
+    nodes = torch.arange(len(order)).to(order)
+    partner, pairs = nodes.clone(), pairs.to(order.device)
+    for _ in range(ROUNDS):
+        is_free = (partner[pairs] == pairs).all(dim=0)
+        pairs = pairs[:, is_free]
+        turn = torch.randperm(pairs.shape[1], generator=generator, device=generator.device)
+        first = torch.full_like(nodes, pairs.shape[1])
+        first.scatter_reduce_(0, pairs.reshape(-1), turn.repeat(2), "amin")
+        matched = pairs[:, (first[pairs] == turn).all(dim=0)]
+        partner[matched] = matched.flip(0)
+    group = torch.minimum(nodes, partner)
+    return (_places(order)[group] * 2 + (nodes != group)).argsort()
+
+
 def pairs_within(pairs: Tensor | None, order: Tensor, sizes: Sequence[int]) -> Pairs | None:
-    """Return, of node pairs [2, m], those with both ends in a batch, as rows of that batch."""
+    """Return, of node pairs [2, m], those with both ends in a batch, as rows of that batch.
+
+    Further rows of `pairs` stay with them.
+    """
     if pairs is None:
         return None
-    place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)).to(order))
-    ends = place[pairs.to(order.device)]
+    ends = _places(order)[pairs[:2].to(order.device)].contiguous()
     starts = torch.tensor([0, *accumulate(sizes)]).to(order)
     batch = torch.bucketize(ends, starts, right=True) - 1
     inside = batch[0] == batch[1]
     ends, batch = ends[:, inside], batch[0, inside]
     by_batch = batch.argsort(stable=True)
     counts = batch.bincount(minlength=len(sizes)).tolist()
-    rows = (ends - starts[batch])[:, by_batch]
-    return list(torch.split(rows, counts, dim=1))
+    rows = torch.cat([ends - starts[batch], pairs[2:, inside.to(pairs.device)].to(ends)])
+    return list(torch.split(rows[:, by_batch], counts, dim=1))
+
+
+def _places(order: Tensor) -> Tensor:
+    return torch.empty_like(order).scatter_(0, order, torch.arange(len(order)).to(order))
 
 
 def fill(

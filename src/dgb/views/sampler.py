@@ -8,7 +8,14 @@ import torch
 from dgb.recipe import Recipe
 from dgb.views.augment import augment, node_factors, scale_rows
 from dgb.views.inputs import Inputs
-from dgb.views.rows import HopBlocks, RowBatches, batch_sizes, fill, pairs_within
+from dgb.views.rows import (
+    HopBlocks,
+    RowBatches,
+    batch_sizes,
+    fill,
+    keep_together,
+    pairs_within,
+)
 from dgb.views.view import View, ViewSpec, parse_view, propagates_first
 
 
@@ -66,7 +73,9 @@ def make_view(
         keep = node_factors(x, [drop_rate for _, drop_rate in spec.features], generator)
         dropped, undropped = scale_rows(x, keep), (x, keep)
     operator, hidden, absent = inputs.draw_operator(spec, generator)
-    view = View(dropped, operator, undropped=undropped, hidden=hidden, absent=absent)
+    view = View(
+        dropped, operator, undropped=undropped, hidden=hidden, absent=absent, held=inputs.held
+    )
     if propagate:
         return view.propagate(propagate)
     return view.compact() if spec.features else view
@@ -87,12 +96,16 @@ def _row_sampler(
             fill(view.features, inputs.x, inputs.row_scale, spec.features, generator)
             drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
+        if recipe.links.weight:
+            assert drawn[0].hidden is not None  # refused otherwise
+            order = keep_together(order, drawn[0].hidden, generator)
         for view, (operator, *_) in zip((view1, view2), drawn, strict=True):
             view.propagate(operator, order)
-        hidden1, hidden2 = (pairs_within(each.hidden, order, sizes) for each in drawn)
-        absent1, absent2 = (pairs_within(each.absent, order, sizes) for each in drawn)
-        pairs = ((hidden1, hidden2), (absent1, absent2))
-        return RowBatches((view1.all, view2.all), sizes, inputs.device, *pairs)
+        pairs = tuple(
+            tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
+            for _, hidden, absent in drawn
+        )
+        return RowBatches((view1.all, view2.all), sizes, inputs.device, pairs)
 
     return draw
 

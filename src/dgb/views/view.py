@@ -59,6 +59,7 @@ class View:
     undropped: tuple[Features, Tensor] | None = None
     hidden: Tensor | None = None  # [2, num_hidden], node pairs: edges that this view lacks
     absent: Tensor | None = None  # [2, number], random node pairs that are not edges
+    held: Tensor | None = None  # [3, number], of `Inputs`
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return P X̃ W, the inside of Eq. 1, in the order this view was made for."""
@@ -130,6 +131,7 @@ class Rows:
     propagated: Tensor  # [rows, num_features], for each of several hops
     hidden: Tensor | None = None  # [2, num_hidden], pairs of these rows: edges that the view lacks
     absent: Tensor | None = None  # [2, number], random pairs of these rows that are not edges
+    held: Tensor | None = None  # [3, number], pairs of these rows, and 1 for edges held out, or 0
 
     def transform(self, weight: Tensor) -> Tensor:
         """Return these rows of P X̃ W."""
