@@ -85,6 +85,13 @@ def find_nodes(node_ids: Array, wanted: Array) -> Array:
     raise DGBError(f"there is no node {names}; {hint}")
 
 
+def find_common(node_ids: Array, others: Array) -> tuple[Array, Array]:
+    """Return where nodes that are among both stand, in the order of the first."""
+    found = find_positions(_cells(node_ids), _cells(others))
+    rows = np.flatnonzero(found >= 0)
+    return rows, found[rows]
+
+
 def _cells(ids: Array) -> Any:
     is_whole = ids.dtype.kind == "f" and bool((ids == np.floor(ids)).all())
     # Whole numbers with a point are what frames make of integers.

@@ -1,0 +1,54 @@
+"""Vectors of two trainings in the same axes: an orthogonal map between nodes that both have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dgb.arrays import Array, row_parts
+from dgb.errors import DGBError
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The map, and how alike the vectors of each common node are without it and with it."""
+
+    rotation: Array  # [width, width], orthogonal
+    before: Array  # cosines of common nodes
+    after: Array
+
+
+def align(z: Array, reference: Array) -> Alignment:
+    """Find the orthogonal map that takes rows onto those of a reference best (Procrustes).
+
+    Rows of unit length are compared, so that no node counts more than another; rows of zeros have
+    no direction and count for nothing.
+    """
+    if z.shape[1] != reference.shape[1]:
+        raise DGBError(
+            f"vectors of {z.shape[1]} columns cannot be turned onto vectors of "
+            f"{reference.shape[1]}: both runs need the same encoder.width and embed.operator"
+        )
+    if len(z) < z.shape[1]:
+        raise DGBError(
+            f"{len(z)} common nodes do not fix a map of {z.shape[1]} columns; it takes as many "
+            "nodes as columns"
+        )
+    products = np.zeros((z.shape[1], z.shape[1]))
+    for rows in row_parts(*z.shape):
+        products += _unit(z[rows]).T @ _unit(reference[rows])
+    left, _, right = np.linalg.svd(products)
+    rotation = (left @ right).astype(np.float32)
+    return Alignment(rotation, cosines(z, reference), cosines(z @ rotation, reference))
+
+
+def cosines(z: Array, reference: Array) -> Array:
+    """Return the cosine of each row with that of the reference; of two rows of zeros it is 1."""
+    unit, other = _unit(z), _unit(reference)
+    cosine = np.einsum("ij,ij->i", unit, other)
+    return np.where(~unit.any(axis=1) & ~other.any(axis=1), 1.0, cosine)
+
+
+def _unit(z: Array) -> Array:
+    z = np.asarray(z, np.float64)
+    length = np.linalg.norm(z, axis=1, keepdims=True)
+    return np.asarray(z / np.where(length > 0, length, 1))
