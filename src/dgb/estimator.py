@@ -238,8 +238,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     @property
     def _n_features_out(self) -> int:
-        appended = self.encoder_.num_features if self.recipe_.embed.features else 0
-        return int(self.encoder_.width + appended)
+        widths = self.recipe_.embed.widths(self.encoder_.width, self.encoder_.num_features)
+        return sum(widths.values())
 
     def _make_recipe(self, usual: str = "default") -> Recipe:
         if isinstance(self.overrides, str):  # whose letters would be read one by one

@@ -18,6 +18,7 @@ unhashed = partial(setting, is_hashed=False)
 rate = partial(setting, low=0, high=0.99)
 size = partial(setting, low=1, high=2**20)
 STOP_ON = ("loss", "effective_rank", "auc")  # auc: of links.held_out
+BLOCKS = ("learnt", "diffused", "structure")  # of a vector, in their order
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -185,7 +186,36 @@ class Embed:
     operator: str = setting("adj", "what H travels over", among=("adj", "diff", "adj+diff"))
     smooth: float = setting(0.0, "alpha of a PPR that diffuses H once more; 0: none", low=0, high=1)
     features: bool = setting(False, "append X, smoothed as H is; rows of both parts get length one")
+    blocks: tuple[str, ...] = setting(
+        ("learnt",),
+        "of a vector: H, diffused X in few columns, where a node is (walk)",
+        among=BLOCKS,
+        before=("learnt",),
+    )
+    normalise: str = setting(
+        "none",
+        "blocks: rows of length one, or one number a block",
+        among=("rows", "block", "none"),
+        before="none",
+    )
+    diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
+    diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
+    diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
+    structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
+    structure_columns: int = size(64, "of the block", before=64)
     npy: bool = setting(False, "write embeddings.npy next to the Parquet file")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are no blocks but H, and X next to it, as they come."""
+        return self.blocks == ("learnt",) and self.normalise == "none"
+
+    def widths(self, learnt: int, num_features: int) -> dict[str, int]:
+        """Return how many columns each block has, in their order; X itself is the last one."""
+        diffused = min(self.diffused_columns, num_features)
+        known = dict(zip(BLOCKS, (learnt, diffused, self.structure_columns), strict=True))
+        own = {name: known[name] for name in self.blocks}
+        return own | ({"features": num_features} if self.features else {})
 
 
 @dataclass(frozen=True)
@@ -200,7 +230,11 @@ class Probe:
     weight_decays: tuple[float, ...] = setting(
         (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5), "tried, best on validation", low=1e-12
     )
-    normalise: str = setting("auto", "rows of the input", among=("auto", "none", "l2"))
+    normalise: str = setting(
+        "auto",
+        "rows of the input; auto: none or l2, any: one of the three, best on validation",
+        among=("auto", "any", "none", "l2", "rms"),
+    )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ def setting(
     Args:
         default: The value of a recipe that does not name the key.
         doc: One line for `dgb info` and the report.
-        among: The words that it may be; numbers are from `low` to `high`.
+        among: The words that it may be, or that a list of them may hold; numbers are from `low` to
+            `high`.
         low: The smallest number.
         high: The largest number.
         before: For a key that is added later: the value that means "as before this key existed".
@@ -109,6 +110,8 @@ def _did_you_mean(given: str, known: list[str]) -> str:
 def _check(spec: Field[Any], section: str, value: Any) -> Any:
     key, meta = f"{section}.{spec.name}", spec.metadata
     default: Any = spec.default
+    if meta["among"] and isinstance(default, tuple):
+        return _words(key, value, meta["among"])
     if meta["among"]:
         if value not in meta["among"]:
             raise DGBError(f"{key} must be one of {', '.join(meta['among'])}, not {value!r}")
@@ -123,6 +126,14 @@ def _check(spec: Field[Any], section: str, value: Any) -> Any:
             raise DGBError(f"{key} must be {wanted}, not {value!r}")
         return value
     return _number(key, default, value, meta)
+
+
+def _words(key: str, value: Any, among: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words of a list, or of a text with commas, each once and in the order of `among`."""
+    words = listed_names(value) if isinstance(value, str) else value
+    if not isinstance(words, list | tuple) or not words or any(w not in among for w in words):
+        raise DGBError(f"{key} must list some of {', '.join(among)}, not {value!r}")
+    return tuple(word for word in among if word in words)
 
 
 def _number(key: str, default: float, value: Any, meta: Mapping[str, Any]) -> float:

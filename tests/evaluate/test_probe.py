@@ -253,3 +253,21 @@ def test_a_probe_of_a_sample_still_predicts_all_nodes(monkeypatch: pytest.Monkey
     scores = linear_probe(noisy(graph, 0.1), graph.labels, graph.splits[0])
     assert scores.test > 0.98 and scores.predicted is not None
     assert (scores.predicted == graph.labels).mean() > 0.98
+
+
+def test_rows_may_be_divided_by_the_root_mean_square_of_their_lengths(blocks: Graph) -> None:
+    assert blocks.labels is not None
+    z = noisy(blocks, 1.0)
+    z[::3] *= 9
+    for rows in (z, sparse.csr_array(z)):
+        scaled = learn_scaling(rows, "rms").rows(rows, slice(None))
+        scaled = scaled.toarray() if sparse.issparse(scaled) else scaled
+        assert np.mean(np.sum(scaled**2, axis=1)) == pytest.approx(1)
+    assert learn_scaling(np.zeros((4, 2)), "rms").rows(np.zeros((4, 2)), slice(0, 2)).sum() == 0
+    found = {
+        form: choose_classifier(z, blocks.labels, blocks.splits[0], Probe(normalise=form))
+        for form in ("any", "none", "l2", "rms")
+    }
+    best = found.pop("any")
+    assert best.validation == max(other.validation for other in found.values())
+    assert best.validation_loss == found[best.scaling.form].validation_loss

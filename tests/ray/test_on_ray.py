@@ -103,6 +103,7 @@ def test_options_that_do_not_go_together_are_refused(
     [
         (["encoder.layers=2"], 2, r"encoder\.layers=1"),
         (["train.keep=disk"], 2, "keeps blocks in Ray's own store"),
+        (["embed.blocks=learnt,diffused"], 2, r"embeds H alone: set embed\.blocks=learnt"),
         (["train.batch_size=3"], 4, "from 1 to 3, the rows of the smallest batch"),
     ],
 )

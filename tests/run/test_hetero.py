@@ -108,6 +108,7 @@ def test_a_graph_without_labels_is_embedded_and_not_scored(
         ("hetero", "train.memory_gb=0.0001", r"name fewer hetero\.metapaths"),
         ("hetero", "embed.smooth=0.2", r"embed\.smooth"),
         ("hetero", "embed.features=true", r"embed\.features"),
+        ("hetero", "embed.blocks=structure", r"embed\.blocks"),
         ("relations", "train.batch_size=32,encoder.layers=1", r"hetero\.encoder=metapaths"),
         ("relations", "hetero.metapaths=paper-author-paper", r"hetero\.encoder=metapaths"),
         ("relations", "view1.way_drop_rate=0.5", "views over meta-paths"),

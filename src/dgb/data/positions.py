@@ -52,10 +52,10 @@ _WHOLE = 0.2  # length of what says in which of the large components a node is
 Means = tuple[Any, Any]  # two sparse matrices: nodes to components, components to nodes
 
 
-def position_features(adjacency: Any, node_ids: Array, kind: str) -> Array:
+def position_features(adjacency: Any, node_ids: Array, kind: str, width: int = WIDTH) -> Array:
     """Return rows of length one that are alike for near nodes, by `walk` or `ppr`."""
     step, means = random_walk(adjacency), _component_means(adjacency)
-    start = random_signs(node_ids, WIDTH)
+    start = random_signs(node_ids, width)
     spread = _walk if kind == "walk" else _diffuse
     near = unit_rows(spread(step, start, means))
     # What tells the nodes of a large component from those of the other large ones.

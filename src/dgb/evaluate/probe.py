@@ -107,7 +107,8 @@ def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Cla
     start to draw. Accuracies on a few hundred nodes tie often: the smaller loss decides. Of more
     than 100,000 train nodes, or validation nodes, a sample of as many is taken (`sample_split`).
     """
-    forms = ("none", "l2") if recipe.normalise == "auto" else (recipe.normalise,)
+    searched = {"auto": ("none", "l2"), "any": ("none", "l2", "rms")}
+    forms = searched.get(recipe.normalise, (recipe.normalise,))
     split = sample_split(split, labels)
     candidates = [
         _classifier(rows, labels, split, scaling, weight_decay)

@@ -36,9 +36,9 @@ Nodes = Array | slice
 
 @dataclass(frozen=True)
 class Scaling:
-    """Rows of length one (l2), or all divided by the mean length of all rows (none).
+    """Rows of length one (l2), or divided by one number: the mean (none) or rms of their lengths.
 
-    One number for all rows changes no classifier, but makes a weight decay mean the same for both.
+    One number for all rows changes no classifier, but makes a weight decay mean the same for all.
     """
 
     form: str
@@ -57,4 +57,5 @@ def learn_scaling(z: Any, form: str) -> Scaling:
         return Scaling(form, 1.0)
     norm = sparse_norm if sparse.issparse(z) else np.linalg.norm
     lengths = np.concatenate([norm(z[part], axis=1) for part in row_parts(*z.shape)])
-    return Scaling(form, max(float(lengths.mean()), 1e-12))
+    length = np.sqrt(np.mean(lengths**2)) if form == "rms" else lengths.mean()
+    return Scaling(form, max(float(length), 1e-12))

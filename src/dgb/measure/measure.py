@@ -52,7 +52,7 @@ def train_jobs(jobs: Sequence[Job], graph: AnyGraph) -> tuple[list[Any], Line]:
     made = {first.recipe.embed: rows}
     for job in jobs:
         if job.recipe.embed not in made:
-            made[job.recipe.embed] = embed_graph(trained.encoder, graph, job.recipe)
+            made[job.recipe.embed] = embed_graph(trained.encoder, graph, job.recipe, is_own=True)
     return [made[job.recipe.embed] for job in jobs], cost
 
 

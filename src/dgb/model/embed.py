@@ -1,18 +1,27 @@
-"""Embedding: the online encoder on the clean features, nothing else kept."""
+"""Embedding: the online encoder on the clean features, and other blocks next to it."""
 
 from functools import reduce
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dgb.arrays import row_parts
+from dgb.model.blocks import (
+    DIRECTIONS,
+    FEATURES,
+    LENGTHS,
+    choose_scales,
+    find_directions,
+    keep,
+    make_structure,
+    measure_lengths,
+    split_blocks,
+)
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
-from dgb.model.layers import l2_normalise
 from dgb.recipe import Embed
 from dgb.views.inputs import Inputs
-from dgb.views.rows import ColumnBlocks, HopBlocks, fill
-from dgb.views.sparse import SparseMatrix
+from dgb.views.rows import ColumnBlocks, HopBlocks, Store, fill
 from dgb.views.view import Rows, View
 
 
@@ -25,7 +34,7 @@ def embed(
     Args:
         encoder: The trained online encoder.
         inputs: What `make_inputs` returns for the graph.
-        recipe: How H is read off; `smooth` and `features` go beyond the paper.
+        recipe: How H is read off, and which blocks stand next to it, beyond the paper.
         name: Of the file that holds the result where the inputs are kept on disk.
 
     Returns:
@@ -36,18 +45,66 @@ def embed(
     """
     recipe = recipe or Embed()
     if isinstance(encoder, HopEncoder) and encoder.training:
-        settle(encoder, inputs)
+        _measure_statistics(encoder, inputs)
         z = embed(encoder, inputs, recipe, name)
         encoder.train()
         return z
-    if inputs.store is not None:
-        return embed_rows(encoder, inputs, recipe, name)
-    parts = [_representations(encoder, inputs, recipe.operator)]
-    if recipe.features:
-        parts.append(inputs.x.dense() if isinstance(inputs.x, SparseMatrix) else inputs.x)
-    if recipe.smooth:
-        parts = [inputs.operators["smooth"].multiply(part) for part in parts]
-    return torch.cat([l2_normalise(part) for part in parts], 1) if recipe.features else parts[0]
+    z = _make_blocks(encoder, inputs, recipe, name)
+    scales = choose_scales(encoder, inputs, recipe, z)
+    for rows in () if scales.is_identity else row_parts(*z.shape):
+        z[rows] = scales.apply(z[rows])
+    return z
+
+
+def _make_blocks(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
+    """Return the blocks side by side as they come, in a file where the inputs lie in files."""
+    widths = recipe.widths(encoder.width, encoder.num_features)
+    shape = (inputs.shape[0], sum(widths.values()))
+    if inputs.store is None:
+        z = torch.empty(shape, device=inputs.device)
+    else:
+        z = torch.from_numpy(inputs.store.make_array(name, shape))
+    for block, out in split_blocks(z, widths).items():
+        if block == "diffused":
+            directions = find_directions(encoder, inputs, out.shape[1])
+            inputs.diffused.write(directions, out)
+        elif block == "structure":
+            out.copy_(make_structure(inputs, recipe))
+        else:
+            _write_smoothed(encoder, inputs, recipe, block, out)
+    return z
+
+
+def _write_smoothed(
+    encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor
+) -> None:
+    """Write H, or X, and diffuse it where the recipe says so."""
+    if block == FEATURES:
+        _write_features(inputs, out)
+    elif inputs.store is None:
+        out.copy_(_representations(encoder, inputs, recipe.operator))
+    else:
+        _write_learnt(encoder, inputs, recipe.operator, out)
+    step = (inputs.store or Store()).width(inputs.shape[0])
+    for i in range(0, out.shape[1], step) if recipe.smooth else ():
+        columns = out[:, i : i + step].contiguous().to(inputs.x.device)
+        out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
+
+
+def _write_learnt(encoder: Encoder, inputs: Inputs, operator: str, out: Tensor) -> None:
+    for turn, name in enumerate(operator.split("+")):
+        blocks = _clean_blocks(encoder, inputs, name)
+        for rows in row_parts(*out.shape):
+            h = encoder(_rows_of(blocks, rows, inputs)).cpu()
+            out[rows] = out[rows] + h if turn else h
+
+
+def _write_features(inputs: Inputs, out: Tensor) -> None:
+    store = inputs.store or Store()
+    blocks = store.make_blocks("view1", inputs.shape, inputs.x.device)
+    _fill_clean(blocks, inputs)
+    for rows in row_parts(*out.shape):
+        out[rows] = blocks.rows(rows.start, rows.stop)
 
 
 def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
@@ -62,7 +119,20 @@ def hops_of(encoder: Encoder) -> tuple[int, ...]:
     return encoder.hops if isinstance(encoder, HopEncoder) else (1,)
 
 
-def settle(encoder: Encoder, inputs: Inputs) -> None:
+@torch.no_grad()
+def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
+    """Let a trained encoder keep what its embeddings need of the training graph."""
+    _measure_statistics(encoder, inputs)
+    assert isinstance(encoder, nn.Module)
+    if inputs.directions is not None:
+        keep(encoder, DIRECTIONS, inputs.directions)
+    if recipe.normalise == "block":
+        widths = recipe.widths(encoder.width, encoder.num_features)
+        z = _make_blocks(encoder, inputs, recipe, "embeddings")
+        keep(encoder, LENGTHS, measure_lengths(z, widths))
+
+
+def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
     """Let an encoder that has statistics keep those of the clean graph, and embed by them."""
     if not isinstance(encoder, HopEncoder):
         return
@@ -76,31 +146,6 @@ def settle(encoder: Encoder, inputs: Inputs) -> None:
     blocks = _clean_blocks(encoder, inputs, "adj")
     parts = row_parts(inputs.shape[0], encoder.width)
     encoder.measure_statistics(_rows_of(blocks, part, inputs) for part in parts)
-
-
-def embed_rows(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
-    """Return what `embed` returns; it lies in a file of this name where the inputs lie in files."""
-    assert inputs.store is not None
-    (num_nodes, num_features), width = inputs.shape, encoder.width
-    shape = (num_nodes, width + num_features * recipe.features)
-    out = torch.from_numpy(inputs.store.make_array(name, shape))
-    for turn, operator in enumerate(recipe.operator.split("+")):
-        blocks = _clean_blocks(encoder, inputs, operator)
-        for rows in row_parts(*shape):
-            h = encoder(_rows_of(blocks, rows, inputs)).cpu()
-            out[rows, :width] = out[rows, :width] + h if turn else h
-    if recipe.features:
-        _fill_clean(blocks.features, inputs)
-        for rows in row_parts(*shape):
-            out[rows, width:] = blocks.features.rows(rows.start, rows.stop).cpu()
-    step = inputs.store.width(num_nodes)
-    for i in range(0, shape[1], step) if recipe.smooth else ():
-        columns = out[:, i : i + step].contiguous().to(inputs.x.device)
-        out[:, i : i + step] = inputs.operators["smooth"].multiply(columns).cpu()
-    if recipe.features:
-        for rows in row_parts(*shape):
-            out[rows] = torch.cat([l2_normalise(p) for p in out[rows].tensor_split([width], 1)], 1)
-    return out
 
 
 def _clean_blocks(encoder: Encoder, inputs: Inputs, operator: str) -> HopBlocks:

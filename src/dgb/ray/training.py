@@ -39,6 +39,10 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
             "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "
             "train.keep=disk and train.device=cuda"
         )
+    if not recipe.embed.is_plain:
+        raise DGBError(
+            "--engine ray embeds H alone: set embed.blocks=learnt and embed.normalise=none"
+        )
     if recipe.links.held_out or any(parse_view(v).edges for v in (recipe.view1, recipe.view2)):
         raise DGBError(
             "--engine ray keeps one graph for all epochs: its views cannot drop edges, and "

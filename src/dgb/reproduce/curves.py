@@ -132,7 +132,7 @@ def measure_lengths(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[
     lengths = [steps // an_epoch for steps in STEPS]
     for epochs, encoder in train_lengths(setup, first.recipe, lengths, folder):
         for job in jobs:
-            z = embed_graph(encoder, graph, job.recipe)
+            z = embed_graph(encoder, graph, job.recipe, is_own=True)
             scores.setdefault(job.method, {})[str(epochs * an_epoch)] = score_validation(z, graph)
         write_json(folder / SCORES, scores)
     shutil.rmtree(folder)

@@ -61,6 +61,10 @@ def check_typed_recipe(recipe: Recipe) -> None:
             "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "
             "unset them"
         )
+    if not recipe.embed.is_plain:
+        raise DGBError(
+            "embed.blocks and embed.normalise are for graphs of one node type; unset them"
+        )
     if recipe.data.target == ALL_TYPES and not is_over_relations:
         raise DGBError(
             "meta-paths embed one type; name it with data.target, or take --recipe relations, "

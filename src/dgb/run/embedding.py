@@ -14,10 +14,18 @@ from dgb.run.setup import make_setup, resolve_recipe
 from dgb.views.inputs import has_row_batches
 
 
-def embed_graph(encoder: Any, graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Array:
+def embed_graph(
+    encoder: Any,
+    graph: AnyGraph,
+    recipe: Recipe,
+    folder: Path | None = None,
+    *,
+    is_own: bool = False,
+) -> Array:
     """Return the embeddings of a graph by a trained encoder; files go to the folder if need be.
 
-    A graph of several node types is aligned to the encoder's schema before.
+    A graph of several node types is aligned to the encoder's schema before. If the encoder was
+    trained on this very graph, blocks that the training did without can be made of it.
     """
     # A model may be used elsewhere than it was trained.
     recipe = resolve_recipe(graph, replace(recipe, train=replace(recipe.train, device="auto")))
@@ -27,5 +35,5 @@ def embed_graph(encoder: Any, graph: AnyGraph, recipe: Recipe, folder: Path | No
         if folder is not None and has_row_batches(recipe.train, graph.num_nodes):
             scratch = choose_scratch(graph, recipe, folder)
     device = next(encoder.parameters()).device
-    setup = make_setup(graph, recipe, device, is_trained=True, scratch=scratch)
+    setup = make_setup(graph, recipe, device, is_trained=True, is_own=is_own, scratch=scratch)
     return setup.embed(encoder, "embeddings")

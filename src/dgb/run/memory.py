@@ -14,7 +14,7 @@ from dgb.evaluate.probe_rows import MOST
 from dgb.recipe import LEARNT, Recipe
 from dgb.run.machine import choose_device, free_gb
 from dgb.settings import listed_names
-from dgb.views.inputs import has_row_batches, needed_operators
+from dgb.views.inputs import embedding_alphas, has_row_batches, needed_operators
 from dgb.views.rows import Store
 
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column
@@ -45,9 +45,11 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
     elif is_sparse and recipe.train.order != "propagate":
         views = 6.0 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT
     # Those of DGB and of the untrained encoder, and the rows that a probe learns from.
-    embedded = width + d * recipe.embed.features
+    widths = recipe.embed.widths(width, d)
+    embedded = sum(widths.values())
     kept = 0 if is_on_disk else 2 * n * embedded + (0 if is_sparse else n * d)
-    embeddings = (kept + min(n // 5, 2 * MOST) * embedded) * FLOAT
+    walked = 4 * n * widths.get("structure", 0)  # ids, two hops and their sum
+    embeddings = (kept + max(walked, min(n // 5, 2 * MOST) * embedded)) * FLOAT
     return {
         "operators": _count_operators(graph, recipe),
         "features": 0.0 if is_batched and not is_sparse else _count_features(graph.x),
@@ -63,7 +65,7 @@ def _count_operators(graph: Graph, recipe: Recipe) -> float:
     total = ENTRY * (nonzeros + n) if "adj" in needed else 0.0
     if "diff" in needed:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
-    return total + (ENTRY * (nonzeros + n) if recipe.embed.smooth else 0.0)
+    return total + ENTRY * (nonzeros + n) * len(embedding_alphas(recipe.embed))
 
 
 def _count_features(x: Any) -> float:
@@ -156,7 +158,7 @@ def limit_gb(recipe: Recipe, *, is_on_disk: bool) -> float | None:
 def _refuse_full_disk(graph: Graph, recipe: Recipe, folder: Path) -> None:
     # Files are made without their content: a full disk would stop the process without a word.
     n, d, hops = graph.num_nodes, graph.num_features, len(recipe.encoder.walked)
-    embedded = recipe.encoder.columns + d * recipe.embed.features
+    embedded = sum(recipe.embed.widths(recipe.encoder.columns, d).values())
     needed = ((1 + 2 * hops) * d + 3 * embedded) * n * FLOAT / GB
     free = shutil.disk_usage(folder).free / GB
     if needed > free:

@@ -10,6 +10,7 @@ from torch import nn
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.files.tensors import DIGEST, Metadata, Tensors, read_tensors, write_tensors
+from dgb.model.blocks import check_kept
 from dgb.model.encoder import Encoder, make_encoder
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import Recipe
@@ -44,6 +45,7 @@ def load_encoder(
             encoder = make_encoder(num_features, recipe.encoder, torch.Generator())
         else:
             encoder = make_hetero_encoder(schema, recipe, torch.Generator())
+        check_kept(encoder, tensors, num_features)
         encoder.load_state_dict(tensors)
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error

@@ -87,15 +87,18 @@ def make_setup(
     device: torch.device,
     *,
     is_trained: bool = False,
+    is_own: bool = True,
     scratch: Path | None = None,
 ) -> Setup:
     """Prepare a graph for the encoder of a resolved recipe, or for one that is trained already.
 
     Row batches of a graph of one node type are kept in files of the folder `scratch`, if given.
+    Not its own is a graph for an encoder that was trained on another.
     """
     if not isinstance(graph, Graph):
         return _make_typed_setup(graph, recipe, device, is_trained=is_trained)
-    inputs = make_inputs(graph, recipe, device, is_trained=is_trained, scratch=scratch)
+    more = {"is_trained": is_trained, "is_own": is_own}
+    inputs = make_inputs(graph, recipe, device, scratch=scratch, **more)
     shown = inputs if is_trained else _hold_out(graph, recipe, inputs, scratch)
     return Setup(
         recipe,
@@ -106,7 +109,7 @@ def make_setup(
         lambda encoder, name: embed(encoder, inputs, recipe.embed, name).cpu().numpy(),
         partial(raw_features, graph, inputs, recipe),
         partial(describe_path, inputs, recipe),
-        settle=lambda encoder: settle(encoder, inputs),
+        settle=lambda encoder: settle(encoder, inputs, recipe.embed),
         encoding=graph.encoding,
     )
 
@@ -116,7 +119,8 @@ def _hold_out(graph: Graph, recipe: Recipe, inputs: Inputs, scratch: Path | None
     if not recipe.links.held_out:
         return inputs
     left, held = hold_out(graph, recipe.links.held_out, recipe.train.seed)
-    shown = make_inputs(left, recipe, inputs.device, scratch=scratch)
+    # Not its own: embeddings are of the whole graph, and their blocks too.
+    shown = make_inputs(left, recipe, inputs.device, is_own=False, scratch=scratch)
     x = inputs.x if left.x is graph.x else shown.x
     return replace(shown, x=x, held=torch.from_numpy(held).to(inputs.device))
 

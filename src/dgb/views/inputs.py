@@ -1,7 +1,7 @@
 """What a run computes once from a graph: features as tensors and operators."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,13 +12,16 @@ from torch import Tensor
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
-from dgb.recipe import Data, DiffusionRecipe, Recipe, Train
+from dgb.recipe import Data, DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, draw_absent
 from dgb.views.diffusion import GraphOperator
 from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
+from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.rows import Store
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
+
+DIFFUSED = "diffused"  # block of an embedding, and its operator
 
 
 class DrawnOperator(NamedTuple):
@@ -42,6 +45,9 @@ class Inputs:
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
     held: Tensor | None = None  # [3, number], node pairs and 1 for edges that were held out, or 0
+    node_ids: Array | None = None  # [num_nodes], what blocks of structure are made of
+    is_own: bool = True  # whether the encoder is trained on this graph
+    directions: Tensor | None = None  # [num_features, columns] of diffused features, if it is
 
     def draw_operator(self, spec: ViewSpec, generator: torch.Generator) -> DrawnOperator:
         """Return the operator of a view, and the edges that it lacks.
@@ -62,6 +68,12 @@ class Inputs:
         return DrawnOperator(made[spec.operator], pairs, absent)
 
     @property
+    def diffused(self) -> DiffusedFeatures:
+        """S X of the block `diffused`, as an operator."""
+        operator, store = self.operators[DIFFUSED], self.store or Store()
+        return DiffusedFeatures(self.x, operator, self.row_scale, store)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Nodes and features."""
         return self.x.shape[0], self.x.shape[1]
@@ -78,6 +90,7 @@ def make_inputs(
     device: torch.device,
     *,
     is_trained: bool = False,
+    is_own: bool = True,
     scratch: Path | None = None,
 ) -> Inputs:
     """Normalise the features once, before any dropout, and make the operators.
@@ -87,6 +100,7 @@ def make_inputs(
         recipe: Its views, diffusion and embedding say which operators are needed.
         device: Where the networks are.
         is_trained: Leave out operators that only training needs.
+        is_own: Whether this is the graph that the encoder is trained on, or a later one.
         scratch: A folder that row batches are kept in, on disk instead of in memory.
 
     Returns:
@@ -98,21 +112,36 @@ def make_inputs(
     needed = needed_operators(recipe, is_trained=is_trained)
     place = torch.device("cpu") if scratch else device
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, place)
-    if recipe.embed.smooth:
-        smooth = DiffusionRecipe(alpha=recipe.embed.smooth, self_loops=True)
-        operators["smooth"] = make_diff(graph.adjacency, smooth).to(place)
-    edges = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion}
+    for name, alpha in embedding_alphas(recipe.embed).items():
+        ppr = DiffusionRecipe(alpha=alpha, self_loops=True)
+        operators[name] = make_diff(graph.adjacency, ppr).to(place)
+    more = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion, "is_own": is_own}
+    more["node_ids"] = graph.node_ids
     if recipe.links.weight and not is_trained:
-        edges["edges"] = edge_codes(graph.adjacency).to(device)
+        more["edges"] = edge_codes(graph.adjacency).to(device)
     if not has_row_batches(recipe.train, graph.num_nodes):
         x = to_features(normalise_features(graph.x, recipe.data)).to(device)
-        return Inputs(x, operators, device, **edges)
+        return _with_directions(Inputs(x, operators, device, **more), recipe.embed)
     is_scaled = recipe.data.normalise == "row"
     scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
     store = Store(recipe.train.columns, scratch)
     # Blocks of columns are dense anyway: features that are dense stay where the graph has them.
     x = to_features(graph.x) if sparse.issparse(graph.x) else _dense_features(graph.x)
-    return Inputs(x.to(place), operators, device, scale, store, **edges)
+    inputs = Inputs(x.to(place), operators, device, scale, store, **more)
+    return _with_directions(inputs, recipe.embed)
+
+
+def embedding_alphas(recipe: Embed) -> dict[str, float]:
+    """Return the teleport probabilities of the operators that embedding alone needs."""
+    smooth = {"smooth": recipe.smooth} if recipe.smooth else {}
+    return smooth | ({DIFFUSED: recipe.diffused_alpha} if DIFFUSED in recipe.blocks else {})
+
+
+def _with_directions(inputs: Inputs, recipe: Embed) -> Inputs:
+    """Find the directions of diffused features, which later graphs are given too."""
+    if not inputs.is_own or DIFFUSED not in recipe.blocks:
+        return inputs
+    return replace(inputs, directions=main_directions(inputs.diffused, recipe.diffused_columns))
 
 
 def edge_codes(adjacency: Any) -> Tensor:

@@ -43,7 +43,7 @@ class DiffusedFeatures:
     def write(self, columns: Tensor, out: Tensor) -> None:
         """Write S X times columns to a matrix that may lie in a file."""
         for part in self._parts(columns):
-            out[:, part] = self.multiply(columns[:, part]).to(out.device)
+            out[:, part] = self.multiply(columns[:, part])
 
     def square(self, columns: Tensor) -> Tensor:
         """Return (S X)ᵀ S X times columns, in float64 on the CPU."""

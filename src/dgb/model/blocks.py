@@ -1,0 +1,114 @@
+"""Blocks of a vector, each brought to one scale; what new nodes need of them stays in the model."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dgb.arrays import row_parts
+from dgb.data.positions import position_features
+from dgb.errors import DGBError
+from dgb.model.layers import l2_normalise
+from dgb.recipe import BLOCKS, Embed
+from dgb.views.inputs import Inputs
+
+FEATURES = "features"  # X itself, next to the others
+ALL = (*BLOCKS, FEATURES)
+DIRECTIONS, LENGTHS = "directions", "lengths"  # that an encoder keeps of its training graph
+SHORTEST = 1e-12
+
+
+def find_directions(encoder: Any, inputs: Inputs, count: int) -> Tensor:
+    """Return the directions of diffused features: of the training graph, whatever is embedded."""
+    kept = inputs.directions if inputs.is_own else getattr(encoder, DIRECTIONS, None)
+    if kept is None or kept.shape[1] < count:
+        held = "none" if kept is None else kept.shape[1]
+        raise DGBError(
+            f"{count} directions of diffused features are asked for, and the model has {held}; "
+            "train with embed.blocks and embed.diffused_columns as they are wanted"
+        )
+    directions: Tensor = kept[:, :count]
+    return directions
+
+
+def make_structure(inputs: Inputs, recipe: Embed) -> Tensor:
+    """Return where every node is in its graph, by ids and edges: rows of length one."""
+    assert inputs.node_ids is not None, "`make_inputs` says what nodes are called"
+    columns = recipe.structure_columns
+    rows = position_features(inputs.adjacency, inputs.node_ids, "walk", columns)
+    return torch.from_numpy(rows)
+
+
+def split_blocks(z: Tensor, widths: dict[str, int]) -> dict[str, Tensor]:
+    """Return the columns of every block, which are those of z itself."""
+    return dict(zip(widths, torch.split(z, list(widths.values()), dim=1), strict=True))
+
+
+@dataclass(frozen=True)
+class Scales:
+    """How blocks are brought to one scale: rows of length one or as they are, times a factor."""
+
+    widths: dict[str, int]  # of the blocks
+    has_unit_rows: bool
+    factors: tuple[float, ...]
+
+    @property
+    def is_identity(self) -> bool:
+        """Tell whether blocks stay as they are."""
+        return not self.has_unit_rows and set(self.factors) == {1.0}
+
+    def apply(self, rows: Tensor) -> Tensor:
+        """Return rows with their blocks scaled; a row of zeros stays one."""
+        parts: Iterable[Tensor] = split_blocks(rows, self.widths).values()
+        parts = map(l2_normalise, parts) if self.has_unit_rows else parts
+        scaled = (part * factor for part, factor in zip(parts, self.factors, strict=True))
+        return torch.cat(list(scaled), dim=1)
+
+
+def choose_scales(encoder: Any, inputs: Inputs, recipe: Embed, z: Tensor) -> Scales:
+    """Return the scales of blocks z; lengths are those of the training graph, whatever z is."""
+    widths = recipe.widths(encoder.width, encoder.num_features)
+    weights = {"diffused": recipe.diffused_weight, "structure": recipe.structure_weight}
+    factors = [weights.get(name, 1.0) for name in widths]
+    if recipe.normalise == "block":
+        kept = measure_lengths(z, widths) if inputs.is_own else getattr(encoder, LENGTHS, None)
+        lengths = [0.0 if kept is None else float(kept[ALL.index(name)]) for name in widths]
+        if not all(lengths):
+            raise DGBError(
+                "the model does not know how long the rows of its blocks are; train with "
+                "embed.normalise=block and these embed.blocks"
+            )
+        factors = [factor / length for factor, length in zip(factors, lengths, strict=True)]
+    # embed.features has always meant rows of length one, also where nothing is said of blocks.
+    is_usual = recipe.features and recipe.normalise == "none"
+    return Scales(widths, recipe.normalise == "rows" or is_usual, tuple(factors))
+
+
+def measure_lengths(z: Tensor, widths: dict[str, int]) -> Tensor:
+    """Return the root mean square of the row lengths of every block, 0 of those that z lacks."""
+    total = torch.zeros(len(ALL), dtype=torch.float64)
+    for rows in row_parts(*z.shape):
+        for name, part in split_blocks(z[rows], widths).items():
+            total[ALL.index(name)] += part.double().square().sum().cpu()
+    lengths = (total / len(z)).sqrt().clamp_min(SHORTEST)
+    return lengths * torch.tensor([name in widths for name in ALL])
+
+
+def keep(encoder: nn.Module, name: str, values: Tensor) -> None:
+    """Let an encoder keep directions or lengths, in its own file and on its device."""
+    encoder.register_buffer(name, values.to(next(encoder.parameters()).device, torch.float32))
+
+
+def check_kept(encoder: nn.Module, tensors: dict[str, Tensor], num_features: int) -> None:
+    """Make room for what tensors of a file keep; raise a ValueError where that cannot be."""
+    directions, lengths = (tensors.get(name) for name in (DIRECTIONS, LENGTHS))
+    if directions is not None:
+        if directions.ndim != 2 or len(directions) != num_features:
+            raise ValueError("directions of other features")
+        keep(encoder, DIRECTIONS, directions)
+    if lengths is not None:
+        if lengths.shape != (len(ALL),):
+            raise ValueError("lengths of other blocks")
+        keep(encoder, LENGTHS, lengths)
