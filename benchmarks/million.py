@@ -19,8 +19,8 @@ from dgb.cookbook import load_recipe
 from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
+from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import linear_probe
-from dgb.evaluate.scores import choose_split
 from dgb.recipe import Probe
 from dgb.views.operators import make_adj, row_normalise
 

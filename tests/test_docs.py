@@ -22,7 +22,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [
     "README.md",
     *(f"docs/{name}.md" for name in ("own-data", "without-labels", "new-nodes", "large-graphs")),
-    *("docs/heterogeneous.md", "docs/api.md"),
+    *("docs/heterogeneous.md", "docs/api.md", "docs/decisions.md"),
 ]
 TRAINING = ("train", "evaluate", "compare", "tune")
 # The commands are those of the page; only the training is cut short.

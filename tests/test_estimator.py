@@ -48,6 +48,17 @@ def test_pyg_data_arrays_and_graph_give_the_same_vectors(blocks: Graph) -> None:
     np.testing.assert_array_equal(by_arrays, z)
 
 
+def test_labels_of_nodes_are_predicted_from_some(blocks: Graph) -> None:
+    assert blocks.labels is not None
+    some = np.where(np.arange(90) % 2, -1, blocks.labels)
+    found = DGB(overrides=SMALL).fit(blocks).predict_nodes(blocks, some)
+    assert found.probabilities is not None and found.probabilities.shape == (90, 3)
+    assert (found.predicted == blocks.labels).mean() > 0.45  # chance: a third
+    by_arrays = DGB(overrides=SMALL).fit(blocks.x, adjacency=blocks.adjacency)
+    again = by_arrays.predict_nodes(blocks.x, some, adjacency=blocks.adjacency)
+    np.testing.assert_array_equal(again.predicted, found.predicted)
+
+
 @pytest.mark.parametrize("sets", [[], ["train.batch_size=20"], ["diffusion.top_k=3"]])
 def test_no_edges_dense_features_and_an_empty_row_train(sets: list[str]) -> None:
     x = np.random.default_rng(0).normal(size=(50, 6))

@@ -11,7 +11,7 @@ from dgb.errors import DGBError, printable
 from dgb.terminal import log
 
 VERBS = (
-    *("train", "embed", "align", "neighbors", "cluster", "report"),
+    *("train", "embed", "align", "predict", "neighbors", "cluster", "report"),
     *("evaluate", "compare", "tune", "reproduce", "data", "info"),
 )
 

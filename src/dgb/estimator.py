@@ -14,6 +14,7 @@ from dgb.arrays import Array
 from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
 from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
+from dgb.evaluate.predictions import Predictions, predict_labels
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
@@ -164,6 +165,29 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         given = {"adjacency": adjacency, "edges": edges}
         graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
         return embed_graph(self.encoder_, graph, self.recipe_)
+
+    def predict_nodes(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        *,
+        adjacency: Any = None,
+        edges: Any = None,
+    ) -> Predictions:
+        """Predict the labels of nodes from those that are known, with calibrated probabilities.
+
+        Args:
+            X, adjacency, edges: As for `transform`.
+            y: A label for each node; None, NaN, "" and -1 among whole numbers mean unknown.
+
+        Returns:
+            `predicted` and `probabilities` of all nodes, and the cross-validated `score`.
+
+        Example:
+            >>> DGB(epochs=20).fit(graph).predict_nodes(graph, graph.labels).predicted
+        """
+        z = self.transform(X, adjacency=adjacency, edges=edges)
+        return predict_labels(z, y, self.recipe_.probe)
 
     def save(self, folder: str | Path) -> None:
         """Write recipe.toml, model.safetensors and what the columns are called.

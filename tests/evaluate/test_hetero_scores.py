@@ -12,8 +12,9 @@ from dgb.data.graph import Split
 from dgb.data.typed.graph import HeteroGraph, make_hetero_graph, make_node_type, make_relation
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
+from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import linear_probe
-from dgb.evaluate.scores import choose_split, score_embeddings, why_not_scored
+from dgb.evaluate.scores import score_embeddings, why_not_scored
 from dgb.recipe import Probe
 
 

@@ -14,9 +14,10 @@ from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate import probe_rows as sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
+from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import choose_classifier, linear_probe
 from dgb.evaluate.probe_rows import Nodes, Scaling, learn_scaling
-from dgb.evaluate.scores import choose_split, why_not_scored
+from dgb.evaluate.scores import why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks
 

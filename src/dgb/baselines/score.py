@@ -8,8 +8,9 @@ from dgb.baselines.methods import METHODS, Method
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
+from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import ProbeScores, accuracy, linear_probe
-from dgb.evaluate.scores import choose_split, without_labels, without_test_labels
+from dgb.evaluate.scores import without_labels, without_test_labels
 from dgb.recipe import Probe
 
 

@@ -1,16 +1,11 @@
 """`dgb cluster`: the nodes of a run in groups."""
 
-import csv
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import check_counts, check_out
 from dgb.errors import DGBError
 from dgb.terminal import output
-
-if TYPE_CHECKING:
-    from dgb.arrays import Array
 
 CENTRAL = 5  # nodes that stand for a cluster
 HELP = "group the nodes of a run by k-means"
@@ -27,7 +22,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Group the nodes of a run by k-means; write a cluster for every node and print the groups."""
+    from dgb.data.ids import arrow_ids
     from dgb.evaluate.cluster import central_rows, choose_clusters, cluster
+    from dgb.files.columns import write_columns
     from dgb.run import folder as files
     from dgb.run.vectors import read_embeddings
 
@@ -45,30 +42,9 @@ def run(options: Namespace) -> None:
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
     clusters = cluster(z, count, seed)
-    write_clusters(out, ids, clusters)
+    write_columns(out, {"node_id": arrow_ids(ids), "cluster": clusters.astype("int32")})
     output(f"{'cluster':>7}{'nodes':>10}  most central")
     for name, central in enumerate(central_rows(z, clusters, CENTRAL)):
         size = int((clusters == name).sum())
         output(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
     output(f"cluster of every node: {out}")
-
-
-def write_clusters(path: Path, ids: "Array", clusters: "Array") -> None:
-    """Write the columns node_id and cluster as CSV or Parquet, by the name of the file."""
-    import pyarrow as pa
-
-    from dgb.data.ids import arrow_ids
-    from dgb.files.atomic import whole_file
-    from dgb.files.parquet import write_parquet
-
-    if path.suffix == ".parquet":
-        columns = {"node_id": arrow_ids(ids), "cluster": pa.array(clusters, pa.int32())}
-        write_parquet(path, pa.table(columns))
-        return
-    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-        rows = zip(ids.tolist(), clusters.tolist(), strict=True)
-        # Older versions of Python put no quotes around an id with a carriage return alone.
-        has_return = any("\r" in str(node) for node in ids)
-        quotes: dict[str, Any] = {"quoting": csv.QUOTE_NONNUMERIC} if has_return else {}
-        writer = csv.writer(file, lineterminator="\n", **quotes)
-        writer.writerows([("node_id", "cluster"), *rows])

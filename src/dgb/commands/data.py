@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.graphs import choose_data, data_options
+from dgb.commands.graphs import choose_data, data_options, label_lines
 from dgb.commands.options import GRAPH, add_data_options, add_graph_options, add_set_option
 from dgb.cookbook import load_recipe, split_override
 from dgb.settings import check_names, make_section
@@ -56,4 +56,4 @@ def run(options: Namespace) -> None:
 
         recipe = load_recipe("default", options.set)
         graph = read_graph(choose_data(options, recipe.data), **data_options(options))
-        output(*check_lines(graph, recipe.hetero))
+        output(*check_lines(graph, recipe.hetero), *label_lines(graph, recipe.train.seed))

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
+from dgb.commands.graphs import choose_recipe, describe_graph, label_lines, open_graph
 from dgb.commands.options import GRAPH, add_count, add_recipe_options
 from dgb.cookbook import recipe_hash
 from dgb.terminal import output
@@ -36,6 +36,8 @@ def run(options: Namespace) -> None:
     recipe = resolve_recipe(graph, recipe)
     folder = Path(options.out or f"runs/evaluate-{graph.name}")
     output(f"{describe_graph(graph)}, recipe {recipe_hash(recipe)}, {options.runs} trainings")
+    if options.task == "classify":
+        output(*label_lines(graph, recipe.train.seed))
     if options.task == "links":
         path = folder / repeat.LINKS
         lines = repeat.evaluate_links(graph, recipe, options.runs, folder)

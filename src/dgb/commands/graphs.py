@@ -68,3 +68,10 @@ def describe_graph(graph: "AnyGraph") -> str:
         return f"{graph.name}: {types} nodes, {graph.num_edges:,} edges; target {graph.target}"
     counts = f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges"
     return f"{graph.name}: {counts}, {graph.num_features:,} features"
+
+
+def label_lines(graph: "AnyGraph", seed: int) -> list[str]:
+    """Return in a line how many labels are used for what; nothing of a graph without any."""
+    from dgb.evaluate.labels import describe_labels
+
+    return [] if graph.labels is None else [describe_labels(graph, seed)]

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
+from dgb.commands.graphs import choose_recipe, describe_graph, label_lines, open_graph
 from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -102,7 +102,7 @@ def _train(graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | 
     from dgb.run.folder import EMBEDDINGS
     from dgb.run.train import train_run
 
-    output(f"{describe_graph(graph)} → {folder}")
+    output(f"{describe_graph(graph)} → {folder}", *label_lines(graph, recipe.train.seed))
     again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
         scores = train_run(graph, recipe, folder, cluster)

@@ -142,18 +142,24 @@ def _heco_probe(z: Any, labels: Array, split: Split, seed: int) -> ProbeScores:
     return ProbeScores(found.validation_accuracy, found.micro_f1, settings, more=more)
 
 
+def fit_logistic(rows: Any, labels: Array, weight_decay: float) -> Any:
+    """Return the logistic regression on these rows, solved to the end."""
+    from sklearn.linear_model import LogisticRegression
+
+    # scikit-learn sums the loss over rows where weight decay is meant against its mean.
+    model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fit cut at 1000 steps is still a candidate
+        return model.fit(rows, labels)
+
+
 def _classifier(
     rows: tuple[Any, ...], labels: Array, split: Split, scaling: Scaling, weight_decay: float
 ) -> Classifier:
-    from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
 
     train, validation = rows
-    # scikit-learn sums the loss over rows where weight decay is meant against its mean.
-    model = LogisticRegression(C=1 / (weight_decay * len(split.train)), max_iter=1000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit cut at 1000 steps is still a candidate
-        model.fit(train, labels[split.train])
+    model = fit_logistic(train, labels[split.train], weight_decay)
     truth = labels[split.validation]
     seen = np.isin(truth, model.classes_)
     probability = model.predict_proba(validation)

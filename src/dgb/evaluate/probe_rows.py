@@ -22,13 +22,14 @@ def sample_split(split: Split, labels: Array) -> Split:
     return replace(split, train=train, validation=validation)
 
 
-def sample_nodes(nodes: Array, labels: Array) -> Array:
-    """Return at most 100,000 of the nodes, and one of every class that would be lost."""
-    if len(nodes) <= MOST:
+def sample_nodes(nodes: Array, labels: Array, most: int | None = None) -> Array:
+    """Return at most 100,000 of the nodes, or `most`, and one of each class that would be lost."""
+    most = MOST if most is None else most
+    if len(nodes) <= most:
         return nodes
     order = np.random.default_rng(0).permutation(nodes)
     _, first = np.unique(labels[order], return_index=True)
-    return np.concatenate([order[:MOST], order[first[first >= MOST]]])
+    return np.concatenate([order[:most], order[first[first >= most]]])
 
 
 Nodes = Array | slice

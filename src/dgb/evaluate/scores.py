@@ -10,6 +10,7 @@ from dgb.data.graph import Graph, Split
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import cluster, score_clusters
+from dgb.evaluate.labels import are_numbers, choose_split, splits_by_name
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
 
@@ -17,39 +18,13 @@ Some = TypeVar("Some", bound=AnyGraph)
 CONFUSED = 100  # classes at most that a table of which were confused is made of
 
 
-def choose_split(graph: Graph, seed: int) -> Split:
-    """Return the graph's own split (the seed picks one of several), else a random 10/10/80.
-
-    Nodes without a label are in no part of it.
-    """
-    assert graph.labels is not None
-    labels = graph.labels
-    if graph.splits:
-        own = graph.splits[seed % len(graph.splits)]
-        parts = (own.train, own.validation, own.test)
-        return Split(*(part[labels[part] >= 0] for part in parts))
-    known = np.flatnonzero(labels >= 0)
-    order = np.random.default_rng(seed).permutation(known)
-    tenth = len(order) // 10
-    if tenth < 1:
-        raise DGBError(f"{graph.name}: a probe needs at least 10 labelled nodes, not {len(order)}")
-    return Split(order[:tenth], order[tenth : 2 * tenth], order[2 * tenth :])
-
-
-def splits_by_name(graph: AnyGraph, seed: int) -> dict[str, Split]:
-    """Return the splits that a run with this seed is scored by; each has labelled nodes alone.
-
-    Of a graph of one node type it is one without a name; of several types, all that it has.
-    """
-    nodes = graph.target_graph()
-    return {name: choose_split(nodes, number) for name, number in _numbers(graph, seed).items()}
-
-
 def why_not_scored(graph: AnyGraph, seed: int) -> str | None:
     """Return why a probe cannot score this graph, or None where it can; asked before training."""
     nodes = graph.target_graph()
     if nodes.labels is None:
         return f"{nodes.name} has no labels"
+    if are_numbers(nodes):
+        return f"{nodes.name} has labels that are numbers, not classes; `dgb predict` tells them"
     if nodes.num_classes < 2:
         return f"{nodes.name} has labels of {nodes.num_classes} class, a probe needs two"
     try:
@@ -65,19 +40,6 @@ def why_not_scored(graph: AnyGraph, seed: int) -> str | None:
             needed = "the train nodes need two classes, and validation one of them"
             return f"{nodes.name}: {needed}{which}"
     return None
-
-
-def _numbers(graph: AnyGraph, seed: int) -> dict[str, int]:
-    """Return every split's name, and the number by which `choose_split` finds it."""
-    if isinstance(graph, Graph):
-        return {"": seed}
-    count = len(graph.splits)
-    if not count:
-        return {"random split": seed}
-    # A name given twice, or to some splits alone, would hide the scores of others.
-    is_named = len(set(graph.split_names)) == len(graph.split_names) == count
-    names = graph.split_names if is_named else [f"split {i + 1}" for i in range(count)]
-    return {name: number for number, name in enumerate(names)}
 
 
 def can_be_probed(labels: Array, split: Split) -> bool:

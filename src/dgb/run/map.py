@@ -13,6 +13,7 @@ from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
+from dgb.evaluate.labels import are_numbers
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbors import nearest_all
 from dgb.evaluate.scores import class_names
@@ -56,7 +57,8 @@ def write_map(
         nodes = np.sort(np.random.default_rng(SEED).choice(len(nodes), NODES, replace=False))
     rows = z[nodes]
     xy, name = map_coordinates(rows, SEED)
-    count = graph.num_classes if graph.num_classes > 1 else choose_clusters(rows, SEED)
+    is_classed = graph.num_classes > 1 and not are_numbers(graph)
+    count = graph.num_classes if is_classed else choose_clusters(rows, SEED)
     texts = {
         "label": None if graph.labels is None else class_names(graph, graph.labels[nodes]),
         "predicted": None if predicted is None else predicted[nodes],

@@ -176,7 +176,7 @@ def _make_typed_setup(
         lambda: None if x is None else normalise_features(x, recipe.data),
         partial(typed.describe_typed_path, graph, recipe),
         attention=partial(_attention, clean, recipe),
-        labelled=_labelled_rows(graph, recipe),
+        labelled=target_rows(graph, recipe),
         schema=schema,
         notes=featured.notes[len(graph.notes) :],
     )
@@ -196,8 +196,9 @@ def _attention(views: Sequence[Any], recipe: Recipe, encoder: Any) -> dict[str, 
     return dict(zip(listed_names(recipe.hetero.metapaths), beta.tolist(), strict=True))
 
 
-def _labelled_rows(graph: HeteroGraph, recipe: Recipe) -> slice:
-    if recipe.data.target != ALL_TYPES:
+def target_rows(graph: AnyGraph, recipe: Recipe) -> slice:
+    """Return which rows of the embeddings are of nodes that labels are of."""
+    if isinstance(graph, Graph) or recipe.data.target != ALL_TYPES:
         return slice(None)
     before = list(graph.nodes)[: list(graph.nodes).index(graph.target)]
     start = sum(graph.nodes[name].num_nodes for name in before)

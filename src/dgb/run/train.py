@@ -10,7 +10,8 @@ import torch
 from dgb.arrays import Array
 from dgb.data.fingerprint import identity
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.scores import class_names, confusion, splits_by_name, why_not_scored
+from dgb.evaluate.labels import splits_by_name
+from dgb.evaluate.scores import class_names, confusion, why_not_scored
 from dgb.files.atomic import write_json
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe

@@ -1,0 +1,76 @@
+"""A finished run together with the graph that it was trained on."""
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dgb.commands.graphs import open_graph
+from dgb.commands.options import add_data_options
+from dgb.errors import DGBError
+from dgb.recipe import ALL_TYPES, Recipe
+
+if TYPE_CHECKING:
+    from dgb.arrays import Array
+    from dgb.data.typed.graph import AnyGraph
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRun:
+    """A run's recipe, its graph read again, and its vectors, a row for each id."""
+
+    folder: Path
+    recipe: Recipe
+    graph: "AnyGraph"
+    ids: "Array"
+    z: "Array"
+
+    def edges(self) -> Any:
+        """Return the adjacency of the rows, by any relation between them."""
+        from dgb.data.structure import union_graph
+        from dgb.data.typed.graph import HeteroGraph
+        from dgb.evaluate.links import links_of
+
+        if isinstance(self.graph, HeteroGraph) and self.recipe.data.target == ALL_TYPES:
+            return union_graph(self.graph)
+        return links_of(self.graph)
+
+
+def add_run_options(parser: ArgumentParser) -> None:
+    """Add the run folder, and where its graph may come from."""
+    parser.add_argument("run", help="run folder")
+    add_data_options(parser)
+
+
+def open_run(options: Namespace) -> FinishedRun:
+    """Read a run and its graph, with another column or file of labels where one is named."""
+    from dgb.run import folder as files
+    from dgb.run.setup import embedded_ids
+    from dgb.run.vectors import read_embeddings
+
+    folder = Path(options.run)
+    recipe = files.read_recipe(folder)
+    if not recipe.data.graph:  # saved from Python, which reads no file
+        raise DGBError(f"{folder} does not say which graph it was trained on; train with `dgb`")
+    labels = getattr(options, "labels", None)
+    asked = {
+        "label": getattr(options, "label", None),
+        "labels": str(Path(labels).expanduser().resolve()) if labels else None,
+    }
+    data = replace(recipe.data, **{key: value for key, value in asked.items() if value})
+    ids, z = read_embeddings(folder / files.EMBEDDINGS)
+    graph = open_graph(data, options)
+    _refuse_other_nodes(folder, ids, embedded_ids(graph, recipe))
+    return FinishedRun(folder, replace(recipe, data=data), graph, ids, z)
+
+
+def _refuse_other_nodes(folder: Path, ids: "Array", now: "Array") -> None:
+    # As text: a file of embeddings may hold ids that Arrow has no type for.
+    before, after = list(map(str, ids.tolist())), list(map(str, now.tolist()))
+    if before == after:
+        return
+    new, gone = len(set(after) - set(before)), len(set(before) - set(after))
+    raise DGBError(
+        f"the graph's files have changed since {folder} was embedded: {new:,} new nodes, {gone:,} "
+        f"gone, others moved; bring its vectors up to date with `dgb embed {folder}`"
+    )

@@ -1,0 +1,119 @@
+"""Labels of a graph: how they are split, how many are used for what, whether they are numbers."""
+
+import numpy as np
+
+from dgb.arrays import Array
+from dgb.data.graph import Graph, Split
+from dgb.data.typed.graph import AnyGraph
+from dgb.errors import DGBError
+
+PARTS = ("train", "validation", "test")
+FEW = 20  # different numbers that may well be names of classes
+
+
+def choose_split(graph: Graph, seed: int) -> Split:
+    """Return the graph's own split (the seed picks one of several), else a random 10/10/80.
+
+    Nodes without a label are in no part of it.
+    """
+    assert graph.labels is not None
+    labels = graph.labels
+    if graph.splits:
+        own = graph.splits[seed % len(graph.splits)]
+        parts = (own.train, own.validation, own.test)
+        return Split(*(part[labels[part] >= 0] for part in parts))
+    known = np.flatnonzero(labels >= 0)
+    order = np.random.default_rng(seed).permutation(known)
+    tenth = len(order) // 10
+    if tenth < 1:
+        raise DGBError(f"{graph.name}: a probe needs at least 10 labelled nodes, not {len(order)}")
+    return Split(order[:tenth], order[tenth : 2 * tenth], order[2 * tenth :])
+
+
+def splits_by_name(graph: AnyGraph, seed: int) -> dict[str, Split]:
+    """Return the splits that a run with this seed is scored by; each has labelled nodes alone.
+
+    Of a graph of one node type it is one without a name; of several types, all that it has.
+    """
+    nodes = graph.target_graph()
+    return {name: choose_split(nodes, number) for name, number in _numbers(graph, seed).items()}
+
+
+def _numbers(graph: AnyGraph, seed: int) -> dict[str, int]:
+    """Return every split's name, and the number by which `choose_split` finds it."""
+    if isinstance(graph, Graph):
+        return {"": seed}
+    count = len(graph.splits)
+    if not count:
+        return {"random split": seed}
+    # A name given twice, or to some splits alone, would hide the scores of others.
+    is_named = len(set(graph.split_names)) == len(graph.split_names) == count
+    names = graph.split_names if is_named else [f"split {i + 1}" for i in range(count)]
+    return {name: number for number, name in enumerate(names)}
+
+
+def describe_labels(graph: AnyGraph, seed: int) -> str:
+    """Return how many nodes have labels, and how many of these are used for what, in a line."""
+    nodes = graph.target_graph()
+    known = 0 if nodes.labels is None else int((nodes.labels >= 0).sum())
+    kind = "" if isinstance(graph, Graph) else f"{graph.target} "
+    counted = f"labels: {known:,} of {nodes.num_nodes:,} {kind}nodes"
+    if not known or are_numbers(nodes):
+        return counted + (", which are numbers" if known else "")
+    try:
+        name, split = next(iter(splits_by_name(graph, seed).items()))
+    except DGBError:
+        return f"{counted}, too few for a split"
+    sizes = {part: len(getattr(split, part)) for part in PARTS}
+    if outside := known - sum(sizes.values()):
+        sizes["unused"] = outside
+    used = ", ".join(f"{size:,} {part}" for part, size in sizes.items())
+    return f"{counted}: {used} ({_name(graph, name, seed)})"
+
+
+def _name(graph: AnyGraph, name: str, seed: int) -> str:
+    count = len(graph.splits)
+    if count == 0:
+        return "random split"
+    if count == 1:
+        return "its own split"
+    return f"{name}, the first of {count}" if name else f"split {seed % count + 1} of {count}"
+
+
+def learnable_nodes(graph: AnyGraph, seed: int) -> Array:
+    """Return the nodes whose labels a prediction may use: all, or of a split all but its test."""
+    nodes = graph.target_graph()
+    if nodes.labels is None or not (nodes.labels >= 0).any():
+        raise DGBError(
+            f"{nodes.name} has no labels to learn from; name their column with --label, or a file "
+            "of ids and labels with --labels"
+        )
+    if not graph.splits:
+        return np.flatnonzero(nodes.labels >= 0)
+    split = next(iter(splits_by_name(graph, seed).values()))
+    found = np.sort(np.concatenate([split.train, split.validation]))
+    if not len(found):
+        raise DGBError(f"{nodes.name}: its split has no labelled train or validation nodes")
+    return found
+
+
+def label_numbers(graph: Graph) -> Array | None:
+    """Return the labels as numbers, NaN where unknown, or None where they are other texts."""
+    assert graph.labels is not None
+    if not graph.label_names:
+        return np.where(graph.labels >= 0, graph.labels, np.nan)
+    try:
+        values = np.array([*map(float, graph.label_names), np.nan])
+    except ValueError:
+        return None
+    is_named = graph.labels.max() < len(graph.label_names) and np.isfinite(values[:-1]).all()
+    return values[graph.labels] if is_named else None
+
+
+def are_numbers(graph: Graph) -> bool:
+    """Tell whether labels are read as numbers: more than 20, with fractions or mostly unique."""
+    names = graph.label_names
+    if graph.labels is None or len(names) <= FEW or label_numbers(graph) is None:
+        return False
+    has_fractions = any(float(name) % 1 for name in names)
+    return has_fractions or 2 * len(names) > int((graph.labels >= 0).sum())
