@@ -11,7 +11,7 @@ from dgb.errors import DGBError, printable
 from dgb.terminal import log
 
 VERBS = (
-    *("train", "embed", "align", "predict", "neighbors", "cluster", "report"),
+    *("train", "embed", "align", "predict", "neighbors", "cluster", "export", "report"),
     *("evaluate", "compare", "tune", "reproduce", "data", "info"),
 )
 
