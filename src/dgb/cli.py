@@ -11,7 +11,8 @@ from dgb.errors import DGBError, printable
 from dgb.terminal import log
 
 VERBS = (
-    *("train", "embed", "align", "predict", "neighbors", "cluster", "export", "report"),
+    *("train", "embed", "align", "export", "report"),
+    *("predict", "neighbors", "cluster", "links", "outliers"),
     *("evaluate", "compare", "tune", "reproduce", "data", "info"),
 )
 

@@ -77,8 +77,7 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     from sklearn.preprocessing import normalize
 
     unit = normalize(z)
-    ways = {"cosine": unit, "dot": z}
-    scorers = {n: _by_products(rows, lambda r: r.sum(axis=1)) for n, rows in ways.items()}
+    scorers = {"cosine": cosine_scorer(z), "dot": _by_products(z, lambda r: r.sum(axis=1))}
     rows = _products(unit, train.both())
     size = np.sqrt(rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(rows**2))
     scale = max(float(size) / np.sqrt(rows.shape[0]), 1e-12)
@@ -96,12 +95,31 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     return scorers
 
 
+def cosine_scorer(z: Any) -> Scorer:
+    """Return the cosine of the two rows of a pair."""
+    from sklearn.preprocessing import normalize
+
+    return _by_products(normalize(z), lambda rows: rows.sum(axis=1))
+
+
+def count_common_neighbors(adjacency: Any, pairs: Array) -> Array:
+    """Return how many neighbors both nodes of each pair have."""
+    ones = _ones(adjacency)
+    most = int(np.diff(adjacency.indptr)[pairs].sum(axis=1).max(initial=1))
+    return _in_blocks(lambda p: ones[p[:, 0]].multiply(ones[p[:, 1]]).sum(axis=1), pairs, most)
+
+
+def _ones(adjacency: Any) -> Any:
+    ones = adjacency.astype(np.float64)
+    ones.data[:] = 1  # an edge is an edge, whatever its weight
+    return ones
+
+
 def edge_scorers(adjacency: Any) -> dict[str, Scorer]:
     """Return Adamic and Adar's count of common neighbors, and the product of the degrees."""
     degree = np.diff(adjacency.indptr)
     rarity = 1 / np.log(np.maximum(degree, 2))  # a common neighbor has at least two edges
-    ones = adjacency.astype(np.float64)
-    ones.data[:] = 1  # an edge is an edge, whatever its weight
+    ones = _ones(adjacency)
     weighted = sparse.csr_array(ones * rarity[None])
 
     def count_common(pairs: Array) -> Any:
@@ -128,5 +146,5 @@ def _products(z: Any, pairs: Array) -> Any:
 def _in_blocks(score: Callable[[Array], Any], pairs: Array, width: int) -> Array:
     """Return the scores of pairs, as many at a time as hold BLOCK numbers of so many each."""
     size = max(BLOCK // width, 1)
-    parts = [score(pairs[start : start + size]) for start in range(0, len(pairs), size)]
+    parts = [score(pairs[start : start + size]) for start in range(0, max(len(pairs), 1), size)]
     return np.concatenate([np.asarray(part).reshape(-1) for part in parts])

@@ -1,0 +1,78 @@
+"""`dgb outliers`: nodes whose features do not fit their neighborhood."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from dgb.commands.options import add_count, check_out
+from dgb.commands.runs import FinishedRun, add_run_options, open_run
+from dgb.errors import DGBError
+from dgb.terminal import output
+
+HELP = "nodes whose features do not fit their neighbors"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the verb."""
+    add_run_options(parser)
+    add_count(parser, "-k", 10, "that are printed with their reasons (default: 10)")
+    out = ".csv or .parquet, with all nodes (default: outliers.csv in the run folder)"
+    parser.add_argument("--out", metavar="FILE", help=out)
+
+
+def run(options: Namespace) -> None:
+    """Write how unusual every node is among its neighbors; print the most unusual with reasons."""
+    import numpy as np
+
+    from dgb.data.ids import arrow_ids
+    from dgb.evaluate.outliers import reduce_features, score_outliers
+    from dgb.files.columns import write_columns
+
+    if options.k < 1:
+        raise DGBError(f"-k must be at least 1, not {options.k}")
+    out = check_out(options.out, Path(options.run) / "outliers.csv", (".csv", ".parquet"))
+    found = open_run(options)
+    x, edges = _features(found), found.edges()
+    low = reduce_features(x, found.recipe.train.seed)
+    scores = score_outliers(low, edges)
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    order = order[: int(np.isfinite(scores).sum())]
+    if not len(order):
+        raise DGBError("no node has a neighbor among those that are embedded; nothing to compare")
+    reasons = [_describe(found, x, edges, low, node) for node in order[: options.k].tolist()]
+    columns = {"node_id": arrow_ids(found.ids[order]), "score": scores[order].round(3)}
+    columns |= {
+        name: [*(reason[name] for reason in reasons), *[None] * (len(order) - len(reasons))]
+        for name in ("reason", "neighbors")
+    }
+    write_columns(out, columns)
+    for node, reason in zip(order[: options.k], reasons, strict=True):
+        output(f"{found.ids[node]}  score {scores[node]:.1f}")
+        output(f"  {reason['reason']}", f"  unlike its neighbors {reason['neighbors']}")
+    alone = len(scores) - len(order)
+    left = f"; {alone:,} without a neighbor are left out" if alone else ""
+    output(f"scores of {len(order):,} nodes{left}: {out}")
+
+
+def _features(found: FinishedRun) -> Any:
+    from dgb.data.graph import Graph
+    from dgb.recipe import ALL_TYPES
+
+    graph, nodes = found.graph, found.graph.target_graph()
+    if not isinstance(graph, Graph) and found.recipe.data.target == ALL_TYPES:
+        raise DGBError("features of several types cannot be compared; train for one type")
+    is_bare = not isinstance(graph, Graph) and graph.nodes[graph.target].x is None
+    if is_bare or (nodes.encoding is not None and nodes.encoding.structure):
+        raise DGBError("the nodes have no features of their own; add node rows (data.nodes)")
+    return nodes.x
+
+
+def _describe(found: FinishedRun, x: Any, edges: Any, low: Any, node: int) -> dict[str, str]:
+    from dgb.data.names import columns_of, describe_values
+    from dgb.evaluate.outliers import explain_outlier
+
+    reason = explain_outlier(x, edges, low, node)
+    columns = columns_of(found.graph.target_graph().encoding, x.shape[1])
+    values = describe_values(columns, reason.columns, reason.own, reason.usual)
+    near = ", ".join(str(node) for node in found.ids[reason.neighbors].tolist())
+    return {"reason": "; ".join(dict.fromkeys(values)) or "no single column", "neighbors": near}

@@ -1,0 +1,91 @@
+"""Outliers: nodes whose features do not fit those of their neighbors, and in what they do not."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dgb.arrays import Array
+
+DIRECTIONS = 64  # that wide features are reduced to
+LEAST = 0.1  # weight of a direction in which neighbors are not alike: odd is odd there too
+COLUMNS, NEIGHBORS = 3, 3  # named as the reason
+SPREAD = 1.4826  # times the median deviation is the standard deviation, where numbers are normal
+
+
+@dataclass(frozen=True, eq=False)
+class Reason:
+    """In which columns a node differs most from the mean of its neighbors, and from whom."""
+
+    columns: Array  # [c] positions, the largest difference first
+    own: Array  # [c] values
+    usual: Array  # [c] means over the neighbors
+    neighbors: Array  # positions, the most unlike first
+
+
+def score_outliers(low: Array, adjacency: Any) -> Array:
+    """Return for every node how unusual its distance to its neighborhood is, NaN without one.
+
+    `low` is of `reduce_features`. In each direction the difference of a node to the mean of its
+    neighbors is measured by the usual difference, and weighed by how well neighbors agree in it.
+    The score is how many standard deviations the length of all differences is above its median.
+    """
+    scores = np.full(len(low), np.nan)
+    has_any = np.diff(adjacency.indptr) > 0
+    if not has_any.any():
+        return scores
+    own, mean = low[has_any], _neighbor_means(low, adjacency)[has_any]
+    # The mean of few neighbors is uncertain: of one it has the variance of a node.
+    certainty = np.sqrt(1 + 1 / np.diff(adjacency.indptr)[has_any])[:, None]
+    difference = (own - mean) / certainty
+    usual = np.sqrt((difference**2).mean(axis=0))
+    weight = np.maximum(_correlations(own, mean), LEAST)
+    squares = (difference / np.where(usual > 0, usual, 1)) ** 2 @ weight
+    length = np.sqrt(squares / weight.sum())
+    middle = np.median(length)
+    spread = SPREAD * np.median(np.abs(length - middle))
+    scores[has_any] = (length - middle) / (spread or 1)
+    return scores
+
+
+def _correlations(one: Array, other: Array) -> Array:
+    """Return the correlation of every column of one with that of the other, 0 of a constant."""
+    one, other = one - one.mean(axis=0), other - other.mean(axis=0)
+    size = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
+    return np.asarray((one * other).sum(axis=0) / np.where(size > 0, size, 1))
+
+
+def explain_outlier(x: Any, adjacency: Any, low: Array, node: int) -> Reason:
+    """Return what makes a node unlike its neighbors; `low` is of `reduce_features`."""
+    near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+    own = _dense(x[[node]])[0]
+    usual = _dense(x[near]).mean(axis=0)
+    order = np.argsort(-np.abs(own - usual), kind="stable")[:COLUMNS]
+    order = order[own[order] != usual[order]]
+    unlike = np.argsort(-np.linalg.norm(low[near] - low[node], axis=1), kind="stable")
+    return Reason(order, own[order], usual[order], near[unlike[:NEIGHBORS]])
+
+
+def reduce_features(x: Any, seed: int = 0) -> Array:
+    """Return features in at most 64 directions: as they are, or by a truncated SVD."""
+    if x.shape[1] <= DIRECTIONS:
+        rows = _dense(x)
+        return np.asarray(rows - rows.mean(axis=0))
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    count = min(DIRECTIONS, min(x.shape) - 1)
+    found = TruncatedSVD(count, random_state=seed % 2**32).fit_transform(normalize(x))
+    return np.asarray(found)
+
+
+def _neighbor_means(low: Array, adjacency: Any) -> Array:
+    ones = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
+    ones.data[:] = 1
+    degree = np.maximum(np.diff(adjacency.indptr), 1)[:, None]
+    return np.asarray(ones @ low / degree)
+
+
+def _dense(rows: Any) -> Array:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)

@@ -1,0 +1,80 @@
+"""Planted outliers are found, and the reason names what was planted."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dgb.data.encoding import Column, Encoding
+from dgb.data.names import columns_of, describe_values
+from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
+from tests.conftest import make_blocks
+
+
+def planted(wide: bool) -> tuple[Any, Any, list[int]]:
+    """Return blocks whose features point at their class, but for five nodes of another one's."""
+    graph = make_blocks(400, seed=3)
+    assert graph.labels is not None
+    rng = np.random.default_rng(0)
+    told = graph.labels.copy()
+    swapped = rng.permutation(np.flatnonzero(np.diff(graph.adjacency.indptr) > 8))[:5]
+    told[swapped] = (told[swapped] + 1) % 3
+    if wide:
+        rate = np.where(np.arange(300)[None] % 3 == told[:, None], 0.2, 0.02)
+        x = sparse.csr_array((rng.random((400, 300)) < rate).astype(np.float32))
+    else:
+        x = rng.normal(size=(400, 6)).astype(np.float32)
+        x[:, :3] = 3 * np.eye(3)[told] + 0.5 * x[:, :3]
+    return x, graph.adjacency, sorted(swapped.tolist())
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_nodes_with_the_features_of_another_class_stand_out(wide: bool) -> None:
+    x, adjacency, swapped = planted(wide)
+    scores = score_outliers(reduce_features(x), adjacency)
+    first = np.argsort(-np.nan_to_num(scores, nan=-np.inf))[:5]
+    assert len(set(first.tolist()) & set(swapped)) >= 4
+    assert np.nanmedian(scores) == pytest.approx(0, abs=1e-9)
+    assert np.isnan(scores[np.diff(adjacency.indptr) == 0]).all()
+
+
+def test_one_odd_number_stands_out_and_is_named() -> None:
+    x, adjacency, swapped = planted(False)
+    x[swapped] = 0
+    x[17, 5] = 40
+    scores = score_outliers(reduce_features(x), adjacency)
+    assert np.nanargmax(scores) == 17
+    reason = explain_outlier(x, adjacency, reduce_features(x), 17)
+    assert reason.columns[0] == 5 and reason.own[0] == 40
+    near = set(adjacency.indices[adjacency.indptr[17] : adjacency.indptr[18]].tolist())
+    assert set(reason.neighbors.tolist()) <= near
+    assert reason.usual[0] == pytest.approx(np.mean([x[i, 5] for i in near]), abs=1e-5)
+
+
+def test_equal_features_and_lonely_nodes_are_no_error() -> None:
+    ring = sparse.csr_array(np.roll(np.eye(6), 1, 0) + np.roll(np.eye(6), -1, 0))
+    assert (score_outliers(np.ones((6, 2)), ring) == 0).all()
+    nothing = sparse.csr_array((6, 6))
+    assert np.isnan(score_outliers(np.ones((6, 2)), nothing)).all()
+
+
+def test_columns_are_described_in_the_users_words() -> None:
+    encoding = Encoding(
+        (
+            Column("income", shift=500.0, scale=100.0),
+            Column("city", "category", levels=("Oslo", "Rome")),
+            Column("note", "words", width=2),
+        )
+    )
+    columns = columns_of(encoding, 5)
+    told = describe_values(
+        columns, np.array([0, 1, 2, 4]), np.array([2.0, 1, 0, 1]), np.array([0.5, 0.1, 0.8, 0])
+    )
+    assert told == [
+        "income 700 (neighbors 550)",
+        "city=Oslo (of neighbors 10%)",
+        "not city=Rome (80% are)",
+        "words of note",
+    ]
+    assert columns_of(None, 2)[1][0].name == "column 2"
