@@ -10,6 +10,8 @@ from functools import partial
 from dgb.settings import setting
 
 TEXT_FORMS = ("auto", "category", "words", "drop")
+WEIGHTS = ("as-is", "log", "mean-1")
+REPEATS = ("max", "sum", "count")
 STRUCTURES = ("walk", "ppr", "degree")
 ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
@@ -34,6 +36,8 @@ class Data:
     label: str = unhashed("", "label column (default: label, class, y or target)")
     split: str = unhashed("", "column of train, validation and test (default: split)")
     weight: str = unhashed("", "weight column of edges (default: weight, or a third of numbers)")
+    weights: str = unhashed("as-is", "log(1 + w), or divided by their mean", among=WEIGHTS)
+    repeats: str = unhashed("max", "weight of an edge listed again", among=REPEATS)
     drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
     text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
     unknown: str = unhashed("refuse", "edges to nodes without a row", among=("refuse", "drop"))

@@ -25,6 +25,8 @@ def check_lines(graph: AnyGraph, recipe: Hetero) -> list[str]:
         tables = [_table(kind, counts.pop(f"{kind}s")) for kind in ("type", "relation")]
         tables += [_paths(graph, recipe)]
     known = {name: value for name, value in counts.items() if value not in (None, [], {})}
+    if "largest_component" in known:
+        known["largest_component"] = f"{known['largest_component']:.0%} of the nodes"
     lines = [f"{name.replace('_', ' '):{_WIDTH}}{_text(value)}" for name, value in known.items()]
     lines += [line for table in tables for line in ("", *table)]
     if graph.notes:

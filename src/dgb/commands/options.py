@@ -27,6 +27,7 @@ def add_graph_options(parser: ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="FILE", help="ids and labels (and splits)")
     parser.add_argument("--id", metavar="COLUMN", help="id column of the node rows")
     parser.add_argument("--label", metavar="COLUMN", help="label column of the node rows")
+    parser.add_argument("--weight", metavar="COLUMN", help="weight column of the edges")
     parser.add_argument("--drop", metavar="A,B", help="columns of the node rows to leave out")
     add_data_options(parser)
 

@@ -44,8 +44,8 @@ def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
     if suffix == ".graphml":
         return read_graphml(path, reading, encoding)
     if suffix == ".pt":
-        return align(read_pyg(path, reading.structure), encoding)
-    return align(read_npz(path, reading.structure), encoding)
+        return align(read_pyg(path, reading.structure, reading.repeats), encoding)
+    return align(read_npz(path, reading.structure, reading.repeats), encoding)
 
 
 def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:

@@ -9,6 +9,7 @@ from scipy import sparse
 from dgb.arrays import Array, symmetric
 from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
+from dgb.data.weights import tell_repeats
 from dgb.errors import DGBError
 
 # numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,
@@ -93,12 +94,13 @@ def make_graph(
         splits: Nodes of train, validation and test.
 
     Returns:
-        The graph, undirected and without self-loops.
+        The graph, undirected and without self-loops; `notes` counts edges that are listed again.
 
     Example:
         >>> graph = make_graph("mine", np.eye(2), sparse.csr_array([[0, 1], [0, 0]]))
     """
     x = check_features(x)
+    edges = sparse.coo_array(edges)
     adjacency = undirected(edges)
     num_nodes = x.shape[0]
     if adjacency.shape[0] != num_nodes:
@@ -115,7 +117,8 @@ def make_graph(
             )
     for split in splits:
         check_split(split.train, split.validation, split.test, num_nodes=num_nodes)
-    return Graph(name, x, adjacency, node_ids, labels, label_names, splits)
+    notes = tell_repeats(edges, adjacency)
+    return Graph(name, x, adjacency, node_ids, labels, label_names, splits, notes=notes)
 
 
 def undirected(edges: Any) -> Any:

@@ -13,6 +13,7 @@ from dgb.data.graph import Graph
 from dgb.data.public.datasets import PathLike, fetch, read_dataset
 from dgb.data.public.readers import read_imdb
 from dgb.data.public.sources import dataset_name, find_source
+from dgb.data.structure import with_weights
 from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import with_target
@@ -156,14 +157,15 @@ def _read_one_type(
     if is_path(data.graph):
         from dgb.data.files import read_path
 
-        return read_path(Path(data.graph).expanduser(), data, encoding)
+        return with_weights(read_path(Path(data.graph).expanduser(), data, encoding), data.weights)
     source = find_source(data.graph)
-    if data.nodes or data.labels:
+    if data.nodes or data.labels or data.repeats != "max":
         raise DGBError(
-            f"{source.name} has its own nodes and labels; data.nodes and data.labels go with a "
-            "file of edges"
+            f"{source.name} has its own nodes, labels and edges; data.nodes, data.labels and "
+            "data.repeats go with a file of edges"
         )
-    return align(read_dataset(source, data_folder, offline), encoding)
+    graph = align(read_dataset(source, data_folder, offline), encoding)
+    return with_weights(graph, data.weights)
 
 
 def _read_several_types(
@@ -177,6 +179,8 @@ def _read_several_types(
             f"{data.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
             "out, which go with a file of edges"
         )
+    if (data.weights, data.repeats) != ("as-is", "max"):
+        raise DGBError("data.weights and data.repeats are for graphs of one node type; unset them")
     data = data if schema is None else replace(data, target=schema.target)
     path = Path(data.graph).expanduser()
     if not is_path(data.graph):

@@ -11,8 +11,10 @@ from dgb.data.encoding import Encoding, names_of
 from dgb.data.formats.networks import from_igraph, from_networkx
 from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph, make_graph
+from dgb.data.structure import with_weights
 from dgb.data.tables.from_tables import graph_from_tables
 from dgb.data.tables.table import table_of
+from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section
@@ -42,17 +44,18 @@ def to_graph(
     if edges is not None:
         nodes, pairs = data if data is None else table_of(data, "nodes"), table_of(edges, "edges")
         graph = graph_from_tables("graph", pairs, nodes, None, settings, encoding)
-        return align(graph, encoding)
-    if adjacency is not None:
-        return align(_from_matrix(data, adjacency), encoding)
-    return align(_from_object(data, settings, encoding), encoding)
+    elif adjacency is not None:
+        graph = _from_matrix(data, adjacency, settings.repeats)
+    elif isinstance(data, Graph):  # whose weights are as its owner wants them
+        return align(data, encoding)
+    else:
+        graph = _from_object(data, settings, encoding)
+    return with_weights(align(graph, encoding), settings.weights)
 
 
 def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
-    if isinstance(data, Graph):
-        return data
     if hasattr(data, "edge_index"):
-        return from_pyg(data, structure=reading.structure)
+        return from_pyg(data, structure=reading.structure, repeats=reading.repeats)
     if hasattr(data, "nodes") and hasattr(data, "edges") and hasattr(data, "is_multigraph"):
         return from_networkx(data, "graph", reading, encoding)
     if hasattr(data, "vs") and hasattr(data, "es") and hasattr(data, "get_edgelist"):
@@ -65,7 +68,7 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
     raise DGBError(f"a {type(data).__name__} is not a graph; give {POSSIBLE}")
 
 
-def _from_matrix(x: Any, adjacency: Any) -> Graph:
+def _from_matrix(x: Any, adjacency: Any, repeats: str) -> Graph:
     if not sparse.issparse(adjacency):
         adjacency = np.asarray(adjacency)
         if adjacency.ndim != 2 or adjacency.dtype.kind not in "biuf":
@@ -75,6 +78,6 @@ def _from_matrix(x: Any, adjacency: Any) -> Graph:
                 f"a full adjacency of {adjacency.shape[0]} nodes; give a scipy sparse matrix, "
                 "for instance scipy.sparse.csr_array(adjacency)"
             )
-    graph = make_graph("graph", x, adjacency)
+    graph = make_graph("graph", x, merge_repeats(adjacency, repeats))
     names = getattr(x, "columns", None)
     return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))

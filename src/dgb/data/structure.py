@@ -13,6 +13,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.positions import WIDTH, position_features, random_walk
 from dgb.data.typed.graph import HeteroGraph, NodeType
+from dgb.data.weights import scale_weights
 from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import LEARNT, STRUCTURES
 from dgb.settings import check_names
@@ -48,6 +49,20 @@ def with_structure(graph: Graph, kind: str) -> Graph:
         "give node rows (data.nodes) if there are any"
     )
     return replace(graph, x=x, encoding=Encoding(structure=kind), notes=(*graph.notes, note))
+
+
+def with_weights(graph: Graph, form: str) -> Graph:
+    """Return the graph with weights in the form of data.weights, and a note that says so."""
+    adjacency = scale_weights(graph.adjacency, form)
+    if adjacency is graph.adjacency:
+        return graph
+    before, after = (np.median(weights.data) for weights in (graph.adjacency, adjacency))
+    medians = f"median {before:.3g}, now {after:.3g}"
+    note = f"weights of edges were scaled (data.weights={form}): {medians}"
+    graph = replace(graph, adjacency=adjacency, notes=(*graph.notes, note))
+    kind = graph.encoding.structure if graph.encoding is not None else ""
+    x = structural_features(adjacency, graph.node_ids, kind) if kind else graph.x
+    return replace(graph, x=x)
 
 
 def make_featured_graph(

@@ -29,6 +29,7 @@ from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.table import Table, find_column, read_table, table_of
 from dgb.data.tables.text_file import BLOCK, single_space
+from dgb.data.weights import merge_repeats, tell_repeats
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import read_whole, refuse_nodes
 from dgb.recipe import Data
@@ -51,6 +52,7 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
         rows = nodes.content if isinstance(nodes, Table) else nodes
         count = None if rows is None else int(rows.shape[0])
         adjacency, notes = _read_edges(path, count)
+        adjacency = sparse.coo_array(merge_repeats(adjacency, reading.repeats))
         if nodes is None:  # before as much as an id is made for each
             refuse_featureless(adjacency.shape[0])
         if count not in (None, adjacency.shape[0]):
@@ -75,7 +77,7 @@ def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data
     else:
         table = read_table(Path(reading.labels)) if reading.labels else None
         graph = graph_from_matrix(name, _no_edges(), rows, table, replace(reading, weight=""))
-        graph = replace(graph, adjacency=undirected(adjacency))
+        graph = _with_edges(graph, adjacency)
     return with_structure(graph, reading.structure) if x is None else graph
 
 
@@ -97,10 +99,16 @@ def _join_table(
             f"{nodes.source}: its ids are 0 … {len(ids) - 1} in another order, but edges in an "
             "array count the rows; sort the rows by id"
         )
-    graph = replace(graph, adjacency=undirected(adjacency))
+    graph = _with_edges(graph, adjacency)
     if graph.encoding is None or not graph.encoding.structure:
         return graph
     return replace(graph, x=structural_features(graph.adjacency, ids, graph.encoding.structure))
+
+
+def _with_edges(graph: Graph, edges: Matrix) -> Graph:
+    adjacency = undirected(edges)
+    notes = (*graph.notes, *tell_repeats(edges, adjacency))
+    return replace(graph, adjacency=adjacency, notes=notes)
 
 
 def _no_edges() -> Table:

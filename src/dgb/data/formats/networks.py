@@ -26,7 +26,8 @@ def from_networkx(
     names = dict.fromkeys(key for row in rows for key in row)
     attributes = {str(key): [row.get(key) for row in rows] for key in names}
     edges = list(network.edges(data=reading.weight or "weight"))
-    return _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
+    graph = _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
+    return _tell_directed(graph, len(edges), is_directed=network.is_directed())
 
 
 def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -36,7 +37,15 @@ def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | Non
     pairs, key = network.get_edgelist(), reading.weight or "weight"
     weights = network.es[key] if key in network.es.attributes() else [None] * len(pairs)
     edges = [(nodes[u], nodes[v], w) for (u, v), w in zip(pairs, weights, strict=True)]
-    return _from_lists(name, nodes, attributes, edges, reading, encoding)
+    graph = _from_lists(name, nodes, attributes, edges, reading, encoding)
+    return _tell_directed(graph, len(edges), is_directed=network.is_directed())
+
+
+def _tell_directed(graph: Graph, count: int, *, is_directed: bool) -> Graph:
+    """Say that directions are not used; `make_graph` says which edges fell together."""
+    became = f"{count:,} directed edges became {graph.num_edges:,} without direction"
+    note = (f"{became}: which end is the source is not used",)
+    return replace(graph, notes=(*graph.notes, *(note if is_directed else ())))
 
 
 def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:

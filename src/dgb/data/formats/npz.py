@@ -22,6 +22,7 @@ from dgb.data.formats.arrays import (
 )
 from dgb.data.graph import Graph, Split
 from dgb.data.structure import make_featured_graph
+from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError, refusing
 from dgb.files.atomic import whole_file
 
@@ -32,7 +33,7 @@ _SPLIT = {1: "train", 2: "validation", 3: "test"}  # codes in `split`; 0 is none
 _KEYS = (*_FEATURE_KEYS, *_COLUMN_KEYS, *_NODE_KEYS, "edge_index", "edge_weight")
 
 
-def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
+def read_npz(path: str | os.PathLike[str], structure: str = "walk", repeats: str = "max") -> Graph:
     """Read a graph from an npz file in the form that `write_npz` writes.
 
     A file without features gets those that `structure` names, made of its edges.
@@ -41,7 +42,7 @@ def read_npz(path: str | os.PathLike[str], structure: str = "walk") -> Graph:
     arrays = open_npz(path, _KEYS)
     with refusing(path, "not a whole graph", "fix the file or write it with write_npz"):
         try:
-            return _graph_from(path.stem, arrays, structure)
+            return _graph_from(path.stem, arrays, structure, repeats)
         except KeyError as error:
             raise DGBError(
                 f"no array {error}; the file needs `edge_index`, and for features "
@@ -67,7 +68,7 @@ def write_npz(path: str | os.PathLike[str], graph: Graph) -> None:
         ) from None
 
 
-def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
+def _graph_from(name: str, arrays: Arrays, structure: str, repeats: str) -> Graph:
     x = arrays.get("x")
     if x is None and any(key in arrays for key in _FEATURE_KEYS):
         x = sparse_rows(arrays, "x_")
@@ -83,7 +84,7 @@ def _graph_from(name: str, arrays: Arrays, structure: str) -> Graph:
     graph = make_featured_graph(
         name,
         x,
-        edges,
+        merge_repeats(edges, repeats),
         str(arrays.get("structure", structure)),
         node_ids=own_ids(arrays.get("node_ids"), num_nodes),
         labels=labels,

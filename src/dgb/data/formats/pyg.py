@@ -29,6 +29,7 @@ from dgb.data.typed.graph import (
     make_relation,
 )
 from dgb.data.typed.resolve import choose_target, without_reverse
+from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.files.limits import refuse_nodes
 
@@ -37,13 +38,17 @@ Data = Any
 HeteroData = Any
 
 
-def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Graph:
+def from_pyg(
+    data: Data, *, name: str = "graph", structure: str = "walk", repeats: str = "max"
+) -> Graph:
     """Make a Graph of a torch_geometric Data: x, edge_index, edge_weight, y, masks and node_ids.
 
     Args:
-        data: the Data; its `feature_names`, where it has some, name the columns of x.
+        data: the Data; without edge_weight, an edge_attr of one number above 0 for each edge is
+            the weight; its `feature_names`, where it has some, name the columns of x.
         name: what the graph is called.
         structure: the features that are made of the edges where there is no x.
+        repeats: what an edge weighs that is listed again: `max`, `sum` or `count`.
 
     Returns:
         The graph.
@@ -60,16 +65,17 @@ def from_pyg(data: Data, *, name: str = "graph", structure: str = "walk") -> Gra
             warnings.simplefilter("ignore", UserWarning)
             count = int(data.num_nodes or 0)
     x, encoding, node_ids = node_parts(data, count)
+    notes: list[str] = []
     graph = make_featured_graph(
         name,
         x,
-        edges_of(data, (count, count)),
+        merge_repeats(edges_of(data, (count, count), notes), repeats),
         structure,
         node_ids=node_ids,
         labels=labels_of(data, count),
         splits=splits_of(data, count),
     )
-    return replace(graph, encoding=encoding or graph.encoding)
+    return replace(graph, encoding=encoding or graph.encoding, notes=(*notes, *graph.notes))
 
 
 def to_pyg(graph: Graph) -> Data:
@@ -123,7 +129,8 @@ def from_hetero_data(data: HeteroData, target: str = "", name: str = "graph") ->
     labelled = [kind for kind, store in stores.items() if has(store, "y")]
     featured = [kind for kind, found in nodes.items() if found.x is not None]
     target = choose_target(target, nodes, labelled, featured)
-    relations, again = without_reverse(_relation(data, key, counts) for key in data.edge_types)
+    found = [_relation(data, key, counts, notes) for key in data.edge_types]
+    relations, again = without_reverse(found)
     chosen, count = stores.get(target, {}), counts[target]
     splits = splits_of(chosen, count)
     names = tuple(map(str, chosen["split_names"])) if has(chosen, "split_names") else ()
@@ -195,10 +202,14 @@ def _count(data: HeteroData, kind: str, notes: list[str]) -> int:
     return count_nodes(np.concatenate(ends)) if ends else 0
 
 
-def _relation(data: HeteroData, key: tuple[str, str, str], counts: dict[str, int]) -> Relation:
+def _relation(
+    data: HeteroData, key: tuple[str, str, str], counts: dict[str, int], notes: list[str]
+) -> Relation:
     source, name, target = key
+    own: list[str] = []
     try:
-        matrix = edges_of(data[key], (counts[source], counts[target]))
+        matrix = edges_of(data[key], (counts[source], counts[target]), own)
+        notes += [f"relation {'-'.join(key)}: {note}" for note in own]
         return make_relation(source, name, target, matrix)
     except DGBError as error:
         raise DGBError(f"relation {'-'.join(key)}: {error}") from None

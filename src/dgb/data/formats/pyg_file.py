@@ -18,11 +18,11 @@ _SAFE_TORCH = (2, 6)  # before, a file could run code even with weights_only (CV
 _HETERO = b"torch_geometric.data.hetero_data\nHeteroData"  # as a pickle names a class
 
 
-def read_pyg(path: Path, structure: str = "walk") -> Graph:
+def read_pyg(path: Path, structure: str = "walk", repeats: str = "max") -> Graph:
     """Read a torch_geometric Data that was saved with torch.save(data, path)."""
     data = _load(path, is_hetero=False)
     with refusing(path, "not a whole Data", "save it again"):
-        return from_pyg(data, name=path.stem, structure=structure)
+        return from_pyg(data, name=path.stem, structure=structure, repeats=repeats)
 
 
 def read_hetero_data(path: Path, target: str = "") -> HeteroGraph:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array
+from dgb.arrays import Array, are_finite
 from dgb.data.encoding import Encoding, names_of, scales_of
 from dgb.data.formats.arrays import Matrix, class_labels, edge_matrix, own_ids, refuse_unless
 from dgb.data.graph import Features, Graph, Split
@@ -99,11 +99,29 @@ def _features_of(x: Tensor) -> Features:
     return sparse.csr_array((coo.values().numpy(), (row, col)), shape=tuple(coo.shape))
 
 
-def edges_of(store: Store, shape: tuple[int, int]) -> Matrix:
-    """Return the edges of a store as a matrix of weights."""
+def edges_of(store: Store, shape: tuple[int, int], notes: list[str]) -> Matrix:
+    """Return the edges of a store as a matrix of weights, with notes on what edge_attr is."""
     weight = array_of(store, "edge_weight")
-    weight = None if weight is None else weight.ravel()
+    weight = _weigh_by(array_of(store, "edge_attr"), notes) if weight is None else weight.ravel()
     return edge_matrix(array_of(store, "edge_index"), shape, weight)
+
+
+def _weigh_by(attribute: Array | None, notes: list[str]) -> Array | None:
+    """Take edge_attr for weights where it is one number above 0 for each edge."""
+    if attribute is None or not attribute.size:
+        return None
+    is_number = attribute.dtype.kind in "biuf" and attribute.size == len(attribute)
+    if is_number and are_finite(attribute) and attribute.min() > 0:
+        notes.append(
+            "edge_attr, one number for each edge, is taken for the weights; set edge_weight if "
+            "they are others"
+        )
+        return attribute.ravel()
+    notes.append(
+        f"edge_attr of shape {list(attribute.shape)} is not used: weights are one number above 0 "
+        "for each edge; set edge_weight if there are any"
+    )
+    return None
 
 
 def has(store: Store, key: str) -> bool:

@@ -10,6 +10,7 @@ from dgb.data.graph import Features, Graph
 from dgb.data.look.alike import features_alike
 from dgb.data.positions import mix
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.weights import has_weights
 
 
 def homophily(graph: Graph) -> tuple[float | None, float | None]:
@@ -123,7 +124,16 @@ def _edge_counts(graph: Graph) -> dict[str, Any]:
         "isolated_nodes": int((degree == 0).sum()),
         "components": int(components),
         "largest_component": float(np.bincount(members).max() / n),
+        "weights": _weight_counts(graph),
     }
+
+
+def _weight_counts(graph: Graph) -> dict[str, float] | None:
+    if not has_weights(graph.adjacency):
+        return None
+    shares = {"min": 0, "median": 50, "99 %": 99, "max": 100}
+    values = np.percentile(graph.adjacency.data, list(shares.values()))
+    return dict(zip(shares, values.tolist(), strict=True))
 
 
 def _feature_counts(graph: Graph) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _CHANCE = 0.1  # adjusted homophily below which edges say next to nothing of the
 _UNLIKE = 0.02  # of 1, how much more alike than chance neighbors should be by features
 _SURE = 5  # standard errors below chance
 _PLACED = 0.05  # and how much more by place for edges to form communities
+_FAR = 10  # times 1 that the median of weights may be, or times the median that a weight may be
 _SHOWN = 5
 
 
@@ -43,6 +44,21 @@ def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
             f"The graph falls into {counts['components']:,} components, the largest with "
             f"{counts['largest_component']:.0%} of the nodes: nothing passes between them; check "
             "that ids are spelt alike in edges and nodes"
+        )
+    yield from _weight_trouble(counts["weights"])
+
+
+def _weight_trouble(weights: dict[str, float] | None) -> Iterator[str]:
+    if weights is None:
+        return
+    median, high = weights["median"], weights["99 %"]
+    is_far = not 1 / _FAR <= median <= _FAR
+    if is_far or high > _FAR * median:
+        what = "far from 1" if is_far else "very uneven"
+        yield (
+            f"Weights of edges are {what} (median {median:.3g}, one in a hundred above {high:.3g}) "
+            "and count against the loop of weight 1 that every node gets: under large ones its own "
+            "features hardly count; use --set data.weights=log, or mean-1"
         )
 
 

@@ -41,8 +41,15 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     others = [name for name in table.names if name not in (*ends, weight)]
     if others:
         notes.append(f"{table.source}: columns that are not used: {', '.join(others)}")
+    if not weight and table.has_names and (named := _first_numbers(table, others)):
+        notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
     source, target = (id_cells(table, end) for end in ends)
     return Edges(table, source, target, _weights(table, weight))
+
+
+def _first_numbers(table: Table, names: list[str]) -> str | None:
+    columns = ((name, table.content.column(name)) for name in names)
+    return next((name for name, cells in columns if number_cells(cells) is not None), None)
 
 
 def _weights(table: Table, name: str | None) -> Array:

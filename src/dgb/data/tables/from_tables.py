@@ -23,6 +23,7 @@ from dgb.data.tables.nodes import (
     without_missing,
 )
 from dgb.data.tables.table import Cells, Table, table_of
+from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -58,7 +59,8 @@ def graph_from_matrix(
     positions = table_of({"id": np.arange(x.shape[0])}, "features")
     rows = read_nodes(positions, Data(), None, notes)
     parts = _read_parts(edges, rows, labels, reading, notes)
-    return replace(make_graph(name, x, **parts), notes=tuple(notes))
+    graph = make_graph(name, x, **parts)
+    return replace(graph, notes=(*notes, *graph.notes))
 
 
 def _read_parts(
@@ -76,7 +78,7 @@ def _read_parts(
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
     y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
     return {
-        "edges": edge_matrix(ends, len(ids), weight),
+        "edges": merge_repeats(edge_matrix(ends, len(ids), weight), reading.repeats),
         "node_ids": node_ids(ids, rows.table if rows else edges),
         "labels": y,
         "label_names": names,
