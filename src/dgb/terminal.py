@@ -1,24 +1,37 @@
 """What a person sees on the terminal: bars and log lines on stderr, results on stdout."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dgb.errors import printable
 
+_QUIET = "DGB_QUIET"
+
 
 def progress_bar(items: Iterable[Any] | None, what: str, *, unit: str, **options: Any) -> Any:
     """Return tqdm's bar over items: lively on a terminal, a line every ten seconds in a log."""
     from tqdm import tqdm
 
+    options |= {"disable": True} if os.environ.get(_QUIET) else {}
     options |= {"mininterval": 0.1 if sys.stderr.isatty() else 10, "dynamic_ncols": True}
     return tqdm(items, desc=printable(what), unit=unit, leave=False, **options)
 
 
+def set_quiet(is_quiet: bool) -> None:
+    """Draw no bars and print no notes, here and in processes that start later, or do so again."""
+    os.environ.pop(_QUIET, None)
+    if is_quiet:
+        os.environ[_QUIET] = "1"
+
+
 def log(message: str) -> None:
-    """Print one line on stderr without breaking a progress bar."""
+    """Print one line on stderr without breaking a progress bar; if quiet, what is wrong alone."""
     from tqdm import tqdm
 
+    if os.environ.get(_QUIET) and not message.startswith(("dgb:", "warning:")):
+        return
     tqdm.write(printable(message), file=sys.stderr)
 
 

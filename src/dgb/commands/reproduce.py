@@ -148,13 +148,14 @@ def make_verdicts(_: str, place: "Place", asked: Asked) -> str:
     from dgb.reproduce.results import verdict_line, verify
 
     verdicts = verify(place, asked.lines)
-    text = "\n".join(verdict_line(verdict) for verdict in verdicts)
+    lines = [verdict_line(verdict) for verdict in verdicts]
     if any(verdict["same"] is False for verdict in verdicts):
+        output(*lines)
         raise DGBError(
             "not every line came out the same: on another kind of machine, with other versions or "
-            f"other code that may be so; else report it\n{text}"
+            "other code that may be so; else report it"
         )
-    return text
+    return "\n".join(lines)
 
 
 Make = Callable[[str, "Place", Asked], str]

@@ -24,6 +24,8 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("graph", nargs="?", help=GRAPH)
     parser.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
     parser.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
+    about = "write neither the map nor report.html"
+    parser.add_argument("--no-report", action="store_true", help=about)
     engines, about = ("local", "ray"), "one process, or many machines"
     parser.add_argument("--engine", choices=engines, default="local", help=about)
     about = "of a Ray cluster (default: this machine)"
@@ -57,7 +59,7 @@ def run(options: Namespace) -> None:
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     with locked(folder):
         make_folder(folder, recipe)
-        _train(graph, recipe, folder, cluster)
+        _train(graph, recipe, folder, cluster, has_report=not options.no_report)
 
 
 def _choose_cluster(options: Namespace) -> "Cluster | None":
@@ -86,14 +88,24 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     recipe = read_recipe(folder)
     with locked(folder):
         if not (folder / SCORES).exists():
-            _train(open_graph(recipe.data, options), recipe, folder, cluster)
+            graph = open_graph(recipe.data, options)
+            _train(graph, recipe, folder, cluster, has_report=not options.no_report)
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
-        page = folder / REPORT if (folder / REPORT).exists() else write_report(folder)
-    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+        if not (folder / REPORT).exists() and not options.no_report:
+            write_report(folder)
+    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", *_page_line(folder))
 
 
-def _train(graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None") -> None:
+def _page_line(folder: Path) -> list[str]:
+    from dgb.report.page import REPORT
+
+    return [f"report: {folder / REPORT}"] if (folder / REPORT).exists() else []
+
+
+def _train(
+    graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None", *, has_report: bool
+) -> None:
     """Train into a folder that is there; what stops it is said together with how to resume."""
     from dgb.data.typed.graph import HeteroGraph
     from dgb.files.atomic import UNWRITABLE
@@ -105,8 +117,9 @@ def _train(graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | 
     output(f"{describe_graph(graph)} → {folder}", *label_lines(graph, recipe.train.seed))
     again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
-        scores = train_run(graph, recipe, folder, cluster)
-        page = write_report(folder)
+        scores = train_run(graph, recipe, folder, cluster, has_map=has_report)
+        if has_report:
+            write_report(folder)
     except KeyboardInterrupt:
         log(f"dgb: stopped; {again}")
         raise
@@ -117,4 +130,4 @@ def _train(graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | 
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
         output("", *table([scores]).splitlines(), "")
     output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    output(f"embeddings: {folder / EMBEDDINGS}", f"report: {page}")
+    output(f"embeddings: {folder / EMBEDDINGS}", *_page_line(folder))

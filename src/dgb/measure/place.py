@@ -30,12 +30,14 @@ class Place:
     data_folder: str | None = None
     jobs: int = 1
     offline: bool = False
-    threads: int = 0  # CPU threads of one training; 0 shares the cores among the jobs
+    threads: int = 0  # CPU threads of one training; 0: OMP_NUM_THREADS, else a share of the cores
 
     def __post_init__(self) -> None:
-        """Share the cores."""
-        shared = max(1, (os.cpu_count() or 1) // max(self.jobs, 1))
-        object.__setattr__(self, "threads", self.threads or shared)
+        """Share the cores, unless the user has said how many threads a process has."""
+        chosen = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        shared = int(chosen) if chosen.isdecimal() else (cores or 1) // max(self.jobs, 1)
+        object.__setattr__(self, "threads", self.threads or max(1, shared))
 
 
 # Not joblib: it brings objects back from files, which no module of the package may (the source is

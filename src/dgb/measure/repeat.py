@@ -54,7 +54,10 @@ def evaluate_runs(graph: AnyGraph, recipe: Recipe, runs: int, folder: Path) -> l
     """Return a line of scores per training, seeds counting up; finished ones are kept."""
     for seed in seeds_of(recipe, runs):
         if reason := why_not_scored(graph, seed):
-            raise DGBError(f"nothing to evaluate against: {reason}")
+            raise DGBError(
+                f"nothing to evaluate against: {reason}; name a column of labels with --label, or "
+                "take --task links, which needs none"
+            )
     return repeat(graph, recipe, runs, folder / RUNS, score_training)
 
 

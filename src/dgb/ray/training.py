@@ -18,7 +18,7 @@ from dgb.recipe import Recipe
 from dgb.terminal import progress_bar
 from dgb.train.checkpoint import CHECKPOINTS, load_state
 from dgb.train.loop import make_state, show_line
-from dgb.train.monitor import is_collapsed, read_metrics
+from dgb.train.monitor import describe_cures, is_collapsed, read_metrics
 from dgb.views.rows import batch_sizes
 from dgb.views.view import ONE_LAYER, parse_view
 from ray import train
@@ -118,13 +118,14 @@ def _watch(trainer: Any, recipe: Recipe, folder: Path) -> Any:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
+    cures = describe_cures(recipe.train, has_norm=recipe.heads.batch_norm)
     with progress_bar(None, "train", unit="epoch", total=recipe.train.epochs) as bar:
         while thread.is_alive():
             thread.join(0.5)
             lines = read_metrics(folder)
             for number, line in enumerate(lines):
                 if line["epoch"] > bar.n:
-                    show_line(bar, line, warn=not any(map(is_collapsed, lines[:number])))
+                    show_line(bar, line, "" if any(map(is_collapsed, lines[:number])) else cures)
     if isinstance(outcome[0], Exception):
         raise DGBError(
             f"training on Ray failed: {outcome[0]}; resume from its last checkpoint with "

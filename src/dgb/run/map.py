@@ -18,6 +18,7 @@ from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbors import nearest_all
 from dgb.evaluate.scores import class_names
 from dgb.files.parquet import open_parquet, write_parquet
+from dgb.terminal import progress_bar
 
 MAP = "map.parquet"
 NODES = 20_000  # at most; of more a sample is drawn
@@ -56,9 +57,15 @@ def write_map(
     if len(nodes) > NODES:
         nodes = np.sort(np.random.default_rng(SEED).choice(len(nodes), NODES, replace=False))
     rows = z[nodes]
-    xy, name = map_coordinates(rows, SEED)
-    is_classed = graph.num_classes > 1 and not are_numbers(graph)
-    count = graph.num_classes if is_classed else choose_clusters(rows, SEED)
+    with progress_bar(None, "map", unit="part", total=3) as bar:
+        xy, name = map_coordinates(rows, SEED)
+        bar.update()
+        is_classed = graph.num_classes > 1 and not are_numbers(graph)
+        count = graph.num_classes if is_classed else choose_clusters(rows, SEED)
+        clusters = cluster(rows, min(count, len(rows)), SEED)
+        bar.update()
+        near = _neighbors(rows)
+        bar.update()
     texts = {
         "label": None if graph.labels is None else class_names(graph, graph.labels[nodes]),
         "predicted": None if predicted is None else predicted[nodes],
@@ -69,12 +76,12 @@ def write_map(
         "x": pa.array(xy[:, 0], pa.float32()),
         "y": pa.array(xy[:, 1], pa.float32()),
         "degree": pa.array(degrees[nodes], pa.int32()),
-        "cluster": pa.array(cluster(rows, min(count, len(rows)), SEED), pa.int32()),
+        "cluster": pa.array(clusters, pa.int32()),
     } | {
         column: pa.nulls(len(nodes), pa.string()) if of is None else pa.array(of, pa.string())
         for column, of in texts.items()
     }
-    table = pa.table(columns | _neighbors(rows))
+    table = pa.table(columns | near)
     table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
     write_parquet(folder / MAP, table)
     return folder / MAP

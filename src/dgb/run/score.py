@@ -12,6 +12,7 @@ from dgb.evaluate.scores import score_and_predict, score_embeddings
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, machine_kind, versions
 from dgb.run.setup import Trained
+from dgb.terminal import progress_bar
 
 
 def describe(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
@@ -36,11 +37,14 @@ def score_systems(
     With them, the class of every node by the probe of DGB, where there is one such probe.
     """
     probe, seed = trained.recipe.probe, trained.recipe.train.seed
-    scores, predicted = score_and_predict(z[trained.setup.labelled], graph, probe, seed)
-    others = reference_systems(trained)
-    return {"dgb": scores} | {
-        name: score_embeddings(rows, graph, probe, seed) for name, rows in others.items()
-    }, predicted
+    with progress_bar(None, "scores", unit="system", total=3) as bar:
+        scores, predicted = score_and_predict(z[trained.setup.labelled], graph, probe, seed)
+        systems = {"dgb": scores}
+        bar.update()
+        for name, rows in reference_systems(trained).items():
+            systems[name] = score_embeddings(rows, graph, probe, seed)
+            bar.update()
+    return systems, predicted
 
 
 def reference_systems(trained: Trained, *, is_whole: bool = False) -> dict[str, Any]:

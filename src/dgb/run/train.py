@@ -55,14 +55,19 @@ def _log_setup(setup: Setup, memory: str, device: torch.device) -> None:
 
 
 def train_run(
-    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster | None = None
+    graph: AnyGraph,
+    recipe: Recipe,
+    folder: Path,
+    cluster: Cluster | None = None,
+    *,
+    has_map: bool = True,
 ) -> dict[str, Any]:
-    """Train into a run folder: model, embeddings and scores; return the scores.
+    """Train into a run folder: model, embeddings, scores and a map; return the scores.
 
     With a cluster, its machines train and embed; the rest is the same.
     """
     try:
-        scores = _train_and_score(graph, recipe, folder, cluster)
+        scores = _train_and_score(graph, recipe, folder, cluster, has_map=has_map)
     finally:  # only now does nothing map its files, which would keep them on Windows
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
     remove_leftovers(folder)
@@ -81,7 +86,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _train_and_score(
-    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster | None
+    graph: AnyGraph, recipe: Recipe, folder: Path, cluster: Cluster | None, *, has_map: bool
 ) -> dict[str, Any]:
     files.check_graph(folder, identity(graph))
     reason = why_not_scored(graph, recipe.train.seed)
@@ -111,7 +116,8 @@ def _train_and_score(
             names = class_names(nodes, predicted)
         scores |= systems
     scores["peak_mb"] = peak_mb()
-    write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
+    if has_map:
+        write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
     write_json(folder / files.SCORES, scores)
     return scores
 

@@ -20,7 +20,13 @@ from dgb.model.loss import PAPER, Loss, rate_pairs, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
 from dgb.train.checkpoint import State, describe_divergence, load_state, refuse_overflow, save_state
-from dgb.train.monitor import area_under_curve, health, is_collapsed, open_metrics
+from dgb.train.monitor import (
+    area_under_curve,
+    describe_cures,
+    health,
+    is_collapsed,
+    open_metrics,
+)
 from dgb.views.sampler import Epoch
 from dgb.views.view import Rows, View
 
@@ -57,6 +63,8 @@ def fit(
     if folder and load_state(state, folder):
         log(f"resuming after epoch {state.epoch}")
     lines: list[dict[str, Any]] = []
+    has_norm = any(isinstance(part, nn.BatchNorm1d) for part in model.modules())
+    cures = describe_cures(recipe, has_norm=has_norm)
     with (
         defer_interrupt() as is_interrupted,
         open_metrics(folder, state.epoch) as file,
@@ -64,7 +72,8 @@ def fit(
     ):
         while state.epoch < recipe.epochs and not is_stale(state, recipe):
             line = train_epoch(state, draw_epoch, recipe, loss)
-            show_line(bar, line, warn=not any(map(is_collapsed, lines)))
+            show_line(bar, line, cures)
+            cures = "" if is_collapsed(line) else cures  # said once
             lines.append(line)
             if file:
                 file.write(json.dumps(line) + "\n")
@@ -143,8 +152,8 @@ def is_stale(state: State, recipe: Train) -> bool:
     return 0 < recipe.patience <= state.epoch - state.best_epoch
 
 
-def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
-    """Move the bar by an epoch, and warn of a collapse that its line of metrics shows."""
+def show_line(bar: Any, line: dict[str, Any], cures: str) -> None:
+    """Move the bar by an epoch, and warn of a collapse in its metrics, unless without cures."""
     shown = {"loss": f"{line['loss']:.4f}"}
     if "auc" in line:
         shown |= {"auc": f"{line['auc']:.3f}"}
@@ -152,11 +161,11 @@ def show_line(bar: Any, line: dict[str, Any], *, warn: bool) -> None:
         shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
     bar.set_postfix(shown, refresh=False)
     bar.update()
-    if warn and is_collapsed(line):
+    if cures and is_collapsed(line):
         log(
             f"warning: epoch {line['epoch']}: this run has collapsed (spread of the projections "
             f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
-            "set heads.batch_norm=true, raise train.decay or lower train.learning_rate"
+            f"{cures}"
         )
 
 

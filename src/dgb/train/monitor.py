@@ -12,6 +12,7 @@ from torch import Tensor
 from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
+from dgb.recipe import Train
 from dgb.terminal import log
 
 METRICS = "metrics.jsonl"
@@ -21,6 +22,7 @@ SAMPLE = 1024  # rows that are looked at: enough for both measures, and cheap fo
 # A healthy run stays far above both, a collapsed one falls below within some epochs.
 LEAST_SPREAD = 0.02
 LEAST_RANK = 2.0
+_HIGH_DECAY = 0.99  # above it a target hardly moves in the epochs that runs have
 FEWEST = 10  # nodes, of which a low rank says nothing
 
 
@@ -54,6 +56,15 @@ def is_collapsed(measures: Mapping[str, float]) -> bool:
     if "spread" not in measures:
         return False
     return measures["spread"] < LEAST_SPREAD or measures["effective_rank"] < LEAST_RANK
+
+
+def describe_cures(recipe: Train, *, has_norm: bool) -> str:
+    """Return what may keep a run from collapsing and is not set already."""
+    cures = [] if has_norm else ["set heads.batch_norm=true"]
+    if recipe.decay < _HIGH_DECAY:
+        cures.append(f"raise train.decay={recipe.decay:g}")
+    cures.append(f"lower train.learning_rate={recipe.learning_rate:g}")
+    return f"{', '.join(cures)}, or see with `dgb data check` whether the features say anything"
 
 
 def measure_rank(z: NDArray[Any]) -> float:

@@ -125,6 +125,7 @@ def _best_of(history: list[Line], criterion: str) -> Line:
         return {"epoch": None, "score": None, "scores": {}}
     best = history[-1]
     if criterion == VALIDATION:
-        best = max(history, key=lambda point: point[criterion])  # the earliest of equals
+        # The latest of equals: few validation nodes give ties, and an epoch hardly trains at all.
+        best = max(reversed(history), key=lambda point: point[criterion])
     scores = {name: value for name, value in best.items() if name != "epoch"}
     return {"epoch": best["epoch"], "score": best[criterion], "scores": scores}
