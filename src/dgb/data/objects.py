@@ -78,6 +78,8 @@ def _from_matrix(x: Any, adjacency: Any, repeats: str) -> Graph:
                 f"a full adjacency of {adjacency.shape[0]} nodes; give a scipy sparse matrix, "
                 "for instance scipy.sparse.csr_array(adjacency)"
             )
-    graph = make_graph("graph", x, merge_repeats(adjacency, repeats))
+    notes: list[str] = []
+    graph = make_graph("graph", x, merge_repeats(adjacency, repeats, notes))
+    graph = replace(graph, notes=(*notes, *graph.notes))
     names = getattr(x, "columns", None)
     return graph if names is None else replace(graph, encoding=names_of(names, graph.num_features))

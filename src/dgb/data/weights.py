@@ -8,26 +8,36 @@ from scipy import sparse
 from dgb.data.checked import check_weights
 
 Matrix = Any  # a scipy sparse array; scipy ships no types
+_REPEATS = {
+    "max": "each edge counts once, with its largest weight (data.repeats=sum adds them up, count "
+    "counts them)",
+    "sum": "their weights were added up (data.repeats=sum)",
+    "count": "an edge weighs as often as it is listed (data.repeats=count)",
+}
 
 
-def merge_repeats(edges: Matrix, repeats: str) -> Matrix:
+def merge_repeats(edges: Matrix, repeats: str, notes: list[str]) -> Matrix:
     """Return a matrix of edges in which those that are listed several times are added or counted.
 
     The two directions are added as well, unless every edge is listed both ways: then that is how
     the file says that edges have no direction. With `max` it is what it was: a Graph keeps the
-    largest weight.
+    largest weight, and says so itself.
     """
     if repeats == "max":
         return edges
     edges = sparse.coo_array(edges)
     weight = check_weights(edges.data)
     weight = (weight if repeats == "sum" else weight > 0).astype(np.float64)
-    one_way = sparse.csr_array((weight, edges.coords), shape=edges.shape)
+    is_edge = edges.coords[0] != edges.coords[1]
+    ends = tuple(end[is_edge] for end in edges.coords)
+    one_way = sparse.csr_array((weight[is_edge], ends), shape=edges.shape)
     other_way = sparse.csr_array(one_way.T)
-    return one_way if (one_way != other_way).nnz == 0 else one_way + other_way
+    merged = one_way if (one_way != other_way).nnz == 0 else one_way + other_way
+    notes += tell_repeats(edges, merged, repeats)
+    return merged
 
 
-def tell_repeats(edges: Matrix, adjacency: Matrix) -> tuple[str, ...]:
+def tell_repeats(edges: Matrix, adjacency: Matrix, repeats: str = "max") -> tuple[str, ...]:
     """Say how many entries of a matrix of edges repeat others, if any, given what it became."""
     row, column = edges.coords
     is_edge = (row != column) & (edges.data != 0)
@@ -38,11 +48,8 @@ def tell_repeats(edges: Matrix, adjacency: Matrix) -> tuple[str, ...]:
     one_way = sparse.csr_array((np.ones(count, bool), ends), shape=edges.shape).nnz
     # Every edge in both directions is how many files list edges without any.
     more = count - (one_way if one_way == adjacency.nnz else once)
-    note = (
-        f"edges listed again, also in the other direction: {more:,} of {count:,}; each edge counts "
-        "once, with its largest weight (data.repeats=sum adds them up, count counts them)"
-    )
-    return (note,) if more else ()
+    what = f"edges listed again, also in the other direction: {more:,} of {count:,}"
+    return (f"{what}; {_REPEATS[repeats]}",) if more else ()
 
 
 def scale_weights(adjacency: Matrix, form: str) -> Matrix:

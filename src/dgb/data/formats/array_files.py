@@ -52,7 +52,7 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
         rows = nodes.content if isinstance(nodes, Table) else nodes
         count = None if rows is None else int(rows.shape[0])
         adjacency, notes = _read_edges(path, count)
-        adjacency = sparse.coo_array(merge_repeats(adjacency, reading.repeats))
+        adjacency = sparse.coo_array(merge_repeats(adjacency, reading.repeats, notes))
         if nodes is None:  # before as much as an id is made for each
             refuse_featureless(adjacency.shape[0])
         if count not in (None, adjacency.shape[0]):
@@ -116,7 +116,7 @@ def _no_edges() -> Table:
     return table_of(dict.fromkeys(("source", "target"), np.zeros(0, np.int64)), "edges")
 
 
-def _read_edges(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
+def _read_edges(path: Path, num_nodes: int | None) -> tuple[Matrix, list[str]]:
     """Read edges between positions as an n × n matrix, with notes on what was guessed.
 
     `num_nodes` is known where there are node rows; pairs alone end at the last node they name.
@@ -132,10 +132,10 @@ def _read_edges(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, .
         )
     if matrix.dtype.kind not in "biuf":
         raise DGBError(f"{path}: edge weights must be real numbers, not {matrix.dtype}")
-    return matrix, ()
+    return matrix, []
 
 
-def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, ...]]:
+def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, list[str]]:
     pairs = read_npy(path)
     if pairs.ndim != 2 or 2 not in pairs.shape or pairs.dtype.kind not in "iu":
         raise DGBError(
@@ -144,7 +144,7 @@ def _read_pairs(path: Path, num_nodes: int | None) -> tuple[Matrix, tuple[str, .
         )
     edge_index = pairs if pairs.shape[0] == 2 else pairs.T
     note = f"{path.name}: 2 × 2 was read as two columns of edges, [[sources], [targets]]"
-    notes = (note,) if pairs.shape == (2, 2) else ()
+    notes = [note] if pairs.shape == (2, 2) else []
     return edge_matrix(edge_index, num_nodes or count_nodes(edge_index)), notes
 
 

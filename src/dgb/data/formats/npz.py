@@ -81,16 +81,18 @@ def _graph_from(name: str, arrays: Arrays, structure: str, repeats: str) -> Grap
         not names or labels is None or int(labels.max(initial=-1)) < len(names),
         f"`y` must count below {len(names)}, the number of `label_names`",
     )
+    notes: list[str] = []
     graph = make_featured_graph(
         name,
         x,
-        merge_repeats(edges, repeats),
+        merge_repeats(edges, repeats, notes),
         str(arrays.get("structure", structure)),
         node_ids=own_ids(arrays.get("node_ids"), num_nodes),
         labels=labels,
         label_names=names,
         splits=_splits_from(arrays.get("split"), num_nodes),
     )
+    graph = replace(graph, notes=(*notes, *graph.notes))
     if x is None:
         return graph
     encoding = names_of(arrays.get("feature_names"), x.shape[1], arrays.get("feature_scales"))

@@ -69,7 +69,7 @@ def from_pyg(
     graph = make_featured_graph(
         name,
         x,
-        merge_repeats(edges_of(data, (count, count), notes), repeats),
+        merge_repeats(edges_of(data, (count, count), notes), repeats, notes),
         structure,
         node_ids=node_ids,
         labels=labels_of(data, count),

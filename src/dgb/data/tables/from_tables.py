@@ -78,7 +78,7 @@ def _read_parts(
     label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
     y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
     return {
-        "edges": merge_repeats(edge_matrix(ends, len(ids), weight), reading.repeats),
+        "edges": merge_repeats(edge_matrix(ends, len(ids), weight), reading.repeats, notes),
         "node_ids": node_ids(ids, rows.table if rows else edges),
         "labels": y,
         "label_names": names,
