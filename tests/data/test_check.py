@@ -175,7 +175,14 @@ def planted(folder: Path, kind: str, **settings: Any) -> Graph:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("noise-features", ["Features say nothing about the graph", "edges form communities"]),
+        (
+            "noise-features",
+            [
+                "Features say nothing about the graph",
+                "edges form communities",
+                "embed.blocks=learnt,structure",
+            ],
+        ),
         ("chance-edges", ["Neighbors are not more alike than chance", "--methods dgb,raw"]),
         ("heterophily", ["Neighbors are less alike than chance", "--methods dgb,raw"]),
     ],

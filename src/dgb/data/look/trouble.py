@@ -96,7 +96,8 @@ def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
     yield (
         "Features say nothing about the graph: neighbors are not more alike than chance (features: "
         f"{alike}), though edges form communities (places: {places}), which such features drown; "
-        f"train on the file of edges alone, so that data.structure carries them, or {compare}"
+        "a structural block carries them (--set embed.blocks=learnt,structure --set "
+        f"embed.normalise=rows); {compare}"
     )
 
 
