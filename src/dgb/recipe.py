@@ -202,6 +202,9 @@ class Embed:
         among=("rows", "block", "none"),
         before="none",
     )
+    learnt_columns: int = setting(
+        0, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
+    )
     diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
@@ -212,10 +215,12 @@ class Embed:
     @property
     def is_plain(self) -> bool:
         """Whether there are no blocks but H, and X next to it, as they come."""
-        return self.blocks == ("learnt",) and self.normalise == "none"
+        is_whole = self.normalise == "none" and not self.learnt_columns
+        return self.blocks == ("learnt",) and is_whole
 
     def widths(self, learnt: int, num_features: int) -> dict[str, int]:
         """Return how many columns each block has, in their order; X itself is the last one."""
+        learnt = min(self.learnt_columns or learnt, learnt)
         diffused = min(self.diffused_columns, num_features)
         known = dict(zip(BLOCKS, (learnt, diffused, self.structure_columns), strict=True))
         own = {name: known[name] for name in self.blocks}

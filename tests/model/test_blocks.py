@@ -96,6 +96,26 @@ def test_the_blocks_are_h_main_directions_and_walks(graph: Graph) -> None:
     assert np.corrcoef((structure @ structure.T).ravel(), (walk @ walk.T).ravel())[0, 1] > 0.9
 
 
+@pytest.mark.parametrize("sets", [(), ("train.batch_size=20", "train.columns=4")])
+def test_few_columns_of_h_are_those_that_tell_most_of_it(
+    graph: Graph, sets: tuple[str, ...]
+) -> None:
+    recipe = recipe_of("embed.learnt_columns=5", "embed.blocks=learnt", *sets)
+    encoder, inputs = encoder_of(graph), make_inputs(graph, recipe, CPU)
+    whole = embed(encoder, make_inputs(graph, recipe_of(), CPU)).double()
+    z = embed(encoder, inputs, recipe.embed).double()
+    left, values, _ = torch.linalg.svd(whole, full_matrices=False)
+    exact = left[:, :5] * values[:5]
+    torch.testing.assert_close(z @ z.T, exact @ exact.T, atol=1e-4, rtol=1e-3)
+    with pytest.raises(DGBError, match=r"does not have 5 directions .* embed\.learnt_columns"):
+        embed_graph(encoder, graph, recipe)
+    settle(encoder, inputs, recipe.embed)
+    assert embed_graph(encoder, with_new_node(graph), recipe).shape == (91, 5)
+    np.testing.assert_allclose(embed_graph(encoder, graph, recipe), z, atol=1e-5)
+    every = recipe_of("embed.learnt_columns=99", "embed.blocks=learnt")
+    np.testing.assert_array_equal(embed_graph(encoder, graph, every), whole.float())
+
+
 def test_narrow_features_are_diffused_as_they_are(graph: Graph) -> None:
     found = blocks_of(graph, "embed.diffused_columns=500", "embed.normalise=none")
     assert found["diffused"].shape[1] == graph.num_features
@@ -198,6 +218,7 @@ def test_a_saved_model_embeds_as_the_one_that_was_trained(
     blocks: Graph, form: str, hops: str, tmp_path: Path
 ) -> None:
     sets = [*ALL, f"embed.normalise={form}", f"encoder.hops={hops}", "encoder.norm=batch"]
+    sets += ["embed.learnt_columns=7"]
     over = ["view1.augment=nfd+adj", "view2.augment=nd+adj"]
     model = DGB(overrides=[*sets, *over])
     z = model.fit_transform(blocks)
@@ -210,13 +231,14 @@ def test_a_saved_model_embeds_as_the_one_that_was_trained(
     assert loaded.transform(with_new_node(blocks)).shape == (91, z.shape[1])
 
 
-@pytest.mark.parametrize("damage", ["directions", "lengths"])
+@pytest.mark.parametrize("damage", ["directions", "axes", "lengths"])
 def test_a_model_whose_blocks_do_not_fit_is_refused(
     blocks: Graph, damage: str, tmp_path: Path
 ) -> None:
     from dgb.files.tensors import read_tensors, write_tensors
 
-    DGB(overrides=[*ALL, "embed.normalise=block"]).fit(blocks).save(tmp_path)
+    sets = ["embed.normalise=block", "embed.learnt_columns=7"]
+    DGB(overrides=[*ALL, *sets]).fit(blocks).save(tmp_path)
     tensors, metadata = read_tensors(tmp_path / "model.safetensors")
     del metadata["sha256"]
     tensors[damage] = tensors[damage][1:]

@@ -16,7 +16,8 @@ from dgb.views.inputs import Inputs
 
 FEATURES = "features"  # X itself, next to the others
 ALL = (*BLOCKS, FEATURES)
-DIRECTIONS, LENGTHS = "directions", "lengths"  # that an encoder keeps of its training graph
+# What an encoder keeps of its training graph: of X, of H, of all blocks.
+DIRECTIONS, AXES, LENGTHS = "directions", "axes", "lengths"
 SHORTEST = 1e-12
 
 
@@ -31,6 +32,15 @@ def find_directions(encoder: Any, inputs: Inputs, count: int) -> Tensor:
         )
     directions: Tensor = kept[:, :count]
     return directions
+
+
+def main_axes(rows: Iterable[Tensor], count: int) -> Tensor:
+    """Return the directions [width, count] in which rows are longest, the longest first."""
+    products = sum(part.double().T @ part.double() for part in rows)
+    assert isinstance(products, Tensor)
+    vectors: Tensor = torch.linalg.eigh(products.cpu()).eigenvectors
+    # As it comes back from a file: the order in memory decides how a product is rounded.
+    return vectors[:, -count:].flip(1).float().contiguous().to(products.device)
 
 
 def make_structure(inputs: Inputs, recipe: Embed) -> Tensor:
@@ -101,14 +111,14 @@ def keep(encoder: nn.Module, name: str, values: Tensor) -> None:
     encoder.register_buffer(name, values.to(next(encoder.parameters()).device, torch.float32))
 
 
-def check_kept(encoder: nn.Module, tensors: dict[str, Tensor], num_features: int) -> None:
+def check_kept(encoder: Any, tensors: dict[str, Tensor]) -> None:
     """Make room for what tensors of a file keep; raise a ValueError where that cannot be."""
-    directions, lengths = (tensors.get(name) for name in (DIRECTIONS, LENGTHS))
-    if directions is not None:
-        if directions.ndim != 2 or len(directions) != num_features:
-            raise ValueError("directions of other features")
-        keep(encoder, DIRECTIONS, directions)
-    if lengths is not None:
+    for name, rows in ((DIRECTIONS, encoder.num_features), (AXES, encoder.width)):
+        if (kept := tensors.get(name)) is not None:
+            if kept.ndim != 2 or len(kept) != rows:
+                raise ValueError(f"{name} of another encoder")
+            keep(encoder, name, kept)
+    if (lengths := tensors.get(LENGTHS)) is not None:
         if lengths.shape != (len(ALL),):
             raise ValueError("lengths of other blocks")
         keep(encoder, LENGTHS, lengths)

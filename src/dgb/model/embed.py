@@ -1,18 +1,21 @@
 """Embedding: the online encoder on the clean features, and other blocks next to it."""
 
-from functools import reduce
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from dgb.arrays import row_parts
+from dgb.errors import DGBError
 from dgb.model.blocks import (
+    AXES,
     DIRECTIONS,
     FEATURES,
     LENGTHS,
     choose_scales,
     find_directions,
     keep,
+    main_axes,
     make_structure,
     measure_lengths,
     split_blocks,
@@ -81,22 +84,50 @@ def _write_smoothed(
     """Write H, or X, and diffuse it where the recipe says so."""
     if block == FEATURES:
         _write_features(inputs, out)
-    elif inputs.store is None:
-        out.copy_(_representations(encoder, inputs, recipe.operator))
     else:
-        _write_learnt(encoder, inputs, recipe.operator, out)
+        _write_learnt(encoder, inputs, recipe, out)
     step = (inputs.store or Store()).width(inputs.shape[0])
     for i in range(0, out.shape[1], step) if recipe.smooth else ():
         columns = out[:, i : i + step].contiguous().to(inputs.x.device)
         out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
 
 
-def _write_learnt(encoder: Encoder, inputs: Inputs, operator: str, out: Tensor) -> None:
-    for turn, name in enumerate(operator.split("+")):
-        blocks = _clean_blocks(encoder, inputs, name)
-        for rows in row_parts(*out.shape):
-            h = encoder(_rows_of(blocks, rows, inputs)).cpu()
+def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) -> None:
+    """Write H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
+    axes = _find_axes(encoder, inputs, recipe)
+    for turn, name in enumerate(recipe.operator.split("+")):
+        for rows, whole in _learnt_rows(encoder, inputs, name):
+            h = whole if axes is None else whole @ axes.to(whole.device)
             out[rows] = out[rows] + h if turn else h
+
+
+def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None:
+    """Return the directions of H that are kept: of the training graph, whatever is embedded."""
+    count = recipe.learnt_columns
+    if not 0 < count < encoder.width:
+        return None
+    kept: Tensor | None = getattr(encoder, AXES, None)
+    if inputs.is_own and (kept is None or kept.shape[1] != count):
+        names = recipe.operator.split("+")
+        parts = (h for name in names for _, h in _learnt_rows(encoder, inputs, name))
+        kept = main_axes(parts, count)
+    if kept is None or kept.shape[1] != count:
+        raise DGBError(
+            f"the model does not have {count} directions of its representations; train with "
+            "embed.learnt_columns as it is wanted"
+        )
+    return kept
+
+
+def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tuple[slice, Tensor]]:
+    """Yield H over an operator, all rows at once or some at a time."""
+    if inputs.store is None:
+        view = View(inputs.x, inputs.operators[operator])
+        yield slice(None), encoder(view.in_order("auto", encoder.width, hops_of(encoder)))
+        return
+    blocks = _clean_blocks(encoder, inputs, operator)
+    for rows in row_parts(inputs.shape[0], encoder.width):
+        yield rows, encoder(_rows_of(blocks, rows, inputs)).cpu()
 
 
 def _write_features(inputs: Inputs, out: Tensor) -> None:
@@ -105,13 +136,6 @@ def _write_features(inputs: Inputs, out: Tensor) -> None:
     _fill_clean(blocks, inputs)
     for rows in row_parts(*out.shape):
         out[rows] = blocks.rows(rows.start, rows.stop)
-
-
-def _representations(encoder: Encoder, inputs: Inputs, operator: str) -> Tensor:
-    """Return H over `adj` (the paper's way), over `diff`, or the sum of both, `adj+diff`."""
-    views = (View(inputs.x, inputs.operators[name]) for name in operator.split("+"))
-    ordered = (view.in_order("auto", encoder.width, hops_of(encoder)) for view in views)
-    return reduce(torch.add, map(encoder, ordered))
 
 
 def hops_of(encoder: Encoder) -> tuple[int, ...]:
@@ -126,6 +150,8 @@ def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     assert isinstance(encoder, nn.Module)
     if inputs.directions is not None:
         keep(encoder, DIRECTIONS, inputs.directions)
+    if (axes := _find_axes(encoder, inputs, recipe)) is not None:
+        keep(encoder, AXES, axes)
     if recipe.normalise == "block":
         widths = recipe.widths(encoder.width, encoder.num_features)
         z = _make_blocks(encoder, inputs, recipe, "embeddings")

@@ -45,7 +45,7 @@ def load_encoder(
             encoder = make_encoder(num_features, recipe.encoder, torch.Generator())
         else:
             encoder = make_hetero_encoder(schema, recipe, torch.Generator())
-        check_kept(encoder, tensors, num_features)
+        check_kept(encoder, tensors)
         encoder.load_state_dict(tensors)
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DGBError(f"{folder / MODEL} does not fit {folder / RECIPE}; train again") from error
