@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from dgb.commands.options import as_options
 from dgb.cookbook import plain
 from dgb.errors import DGBError, printable
 from dgb.recipe import Recipe
@@ -25,7 +26,7 @@ _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; a mistake of the user's is one line on stderr and exit code 2."""
+    """Run one verb; a mistake of the user's is a line on stderr for each fault, and exit code 2."""
     if not any(name in os.environ for name in _WAITING):
         # Before torch is imported. Threads that wait in a loop take the cores from those that
         # have work, if there are more of both than cores.
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.run_verb(options)
     except DGBError as error:
-        log(f"dgb: {error}")
+        for fault in error.args:
+            log(f"dgb: {as_options(fault)}")
         return 2
     except KeyboardInterrupt:
         return 130

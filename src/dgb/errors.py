@@ -1,4 +1,4 @@
-"""The one exception of the project: what a user can fix, said in one line."""
+"""The one exception of the project: what a user can fix, said in a line for each fault."""
 
 import re
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ _OBEYED = re.compile(
 )
 _LONGEST_ERROR = 2000  # characters; a cell that is quoted may have millions
 _LONGEST_LINE = 10_000
+_MOST_FAULTS = 20
 
 
 class DGBError(ValueError):
@@ -20,17 +21,57 @@ class DGBError(ValueError):
     A ValueError, which is what scikit-learn and its users expect of an estimator given bad input.
 
     Args:
-        message: What is wrong, and what to do.
+        faults: What is wrong, and what to do; a line for each of several faults.
 
     Example:
         >>> raise DGBError(f"{path} does not exist; check the path")
     """
 
-    def __init__(self, message: str) -> None:
-        """Keep the message to one line of printable text, whatever of a file it quotes."""
-        half = _LONGEST_ERROR // 2
-        is_long = len(message) > _LONGEST_ERROR
-        super().__init__(printable(f"{message[:half]} … {message[-half:]}" if is_long else message))
+    def __init__(self, *faults: str) -> None:
+        """Keep each fault to one line of printable text, whatever of a file it quotes."""
+        more = [f"and {len(faults) - _MOST_FAULTS:,} more faults"] * (len(faults) > _MOST_FAULTS)
+        super().__init__(*map(_shorten, faults[:_MOST_FAULTS]), *more)
+
+    def __str__(self) -> str:
+        """Return a line for each fault."""
+        return "\n".join(self.args)
+
+
+class Faults:
+    """Gathers what is wrong, so that a user hears of all of it at once: `with faults: …`.
+
+    Example:
+        >>> faults = Faults()
+        >>> with faults:
+        ...     read(one)
+        >>> with faults:
+        ...     read(other)
+        >>> faults.refuse()
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.found: list[str] = []
+
+    def __enter__(self) -> None:
+        """Begin a part that may be refused."""
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> bool:
+        """Keep what the part was refused for, and continue after it."""
+        if isinstance(error, DGBError):
+            self.found += [fault for fault in error.args if fault not in self.found]
+        return isinstance(error, DGBError)
+
+    def refuse(self) -> None:
+        """Raise what was found, if anything."""
+        if self.found:
+            raise DGBError(*self.found)
+
+
+def _shorten(message: str) -> str:
+    half = _LONGEST_ERROR // 2
+    is_long = len(message) > _LONGEST_ERROR
+    return printable(f"{message[:half]} … {message[-half:]}" if is_long else message)
 
 
 def printable(text: str) -> str:
@@ -55,9 +96,9 @@ def refusing(path: Path, problem: str, advice: str, *others: str) -> Iterator[No
     try:
         yield
     except DGBError as error:
-        message = str(error)
-        is_named = any(name and Path(name).name in message for name in (str(path), *others))
-        raise DGBError(message if is_named else f"{path}: {message}") from None
+        names = [Path(name).name for name in (str(path), *others) if name]
+        is_named = any(name in str(error) for name in names)
+        raise error if is_named else DGBError(f"{path}: {error.args[0]}", *error.args[1:]) from None
     except MemoryError as error:
         advice = "end other programs, or take a smaller graph"
         raise DGBError(f"{path}: out of memory ({error}); {advice}") from error

@@ -12,6 +12,10 @@ from dgb.settings import setting
 TEXT_FORMS = ("auto", "category", "words", "drop")
 WEIGHTS = ("as-is", "log", "mean-1")
 REPEATS = ("max", "sum", "count")
+DECIMALS = ("auto", "point", "comma")
+DATES = ("auto", "day-first", "month-first")
+FILLS = ("flag", "median", "mean", "refuse")
+UNKNOWN = ("refuse", "drop", "add")
 STRUCTURES = ("walk", "ppr", "degree")
 ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
@@ -40,7 +44,16 @@ class Data:
     repeats: str = unhashed("max", "weight of an edge listed again", among=REPEATS)
     drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
     text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
-    unknown: str = unhashed("refuse", "edges to nodes without a row", among=("refuse", "drop"))
+    decimal: str = unhashed("auto", "before the decimals of 1,007", among=DECIMALS)
+    dates: str = unhashed("auto", "what comes first in 05/06/2020", among=DATES)
+    missing: str = unhashed(
+        "flag", "of cells without a number: flag fills in the median and adds a column", among=FILLS
+    )
+    unknown: str = unhashed(
+        "refuse",
+        "edges to nodes without a row; add: a row for them",
+        among=("refuse", "drop", "add"),
+    )
     structure: str = setting(
         "walk", "features made where there are none", among=(*STRUCTURES, LEARNT), before="walk"
     )

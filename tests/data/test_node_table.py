@@ -184,7 +184,7 @@ def test_wrong_tables_of_labels(tmp_path: Path, labels: str, message: str) -> No
 
 def test_labels_given_twice_never_become_features(tmp_path: Path) -> None:
     nodes, labels = "id,f,class\na,1,0\nb,0,1\n", "id,label\na,x\n"
-    with pytest.raises(DGBError, match=r"both give the label of nodes; .*--drop class"):
+    with pytest.raises(DGBError, match=r"both give the label of nodes; .*data.drop=class"):
         graph_of(tmp_path, nodes, labels)
     assert names_of(graph_of(tmp_path, nodes, labels, drop="class")) == ["f"]
 

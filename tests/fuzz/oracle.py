@@ -44,7 +44,8 @@ def answer(read: Callable[[], Any], *named: str) -> Any:
             found = read()
     except DGBError as error:
         answers["errors"] += 1
-        check_sentence(str(error), *named)
+        for fault in error.args:
+            check_sentence(fault, *named)
         return error
     answers["read"] += 1
     if isinstance(found, Graph):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dgb.baselines.methods import METHODS, settings_of
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
-from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
+from dgb.commands.options import GRAPH, add_count, add_list, add_recipe_options, check_counts
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -30,7 +30,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.epilog = f"methods: {methods}; a setting of one is --set gat.dropout=0.5"
     parser.add_argument("graph", help=GRAPH)
     usual = "or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)"
-    parser.add_argument("--methods", default="", metavar="A,B", help=usual)
+    add_list(parser, "--methods", usual)
     add_count(parser, "--runs", 5, "trainings (default: 5)")
     add_count(parser, "--splits", 1, "splits that a training is scored on (default: 1)")
     add_count(parser, "--jobs", 1, "trainings at once")
@@ -75,7 +75,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
     from dgb.run.setup import resolve_recipe
 
     check_counts(options, "runs", "splits", "jobs")
-    methods = choose_methods(split_list(options.methods), is_typed=is_hetero(options.graph))
+    methods = choose_methods(split_list(options.methods or ""), is_typed=is_hetero(options.graph))
     recipe, for_methods = _choose_settings(options, methods)
     graph = open_graph(recipe.data, options)
     recipe = resolve_recipe(graph, recipe)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from dgb.commands.options import as_options
 from dgb.data.look.counts import count_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
@@ -30,7 +31,7 @@ def check_lines(graph: AnyGraph, recipe: Hetero) -> list[str]:
     lines = [f"{name.replace('_', ' '):{_WIDTH}}{_text(value)}" for name, value in known.items()]
     lines += [line for table in tables for line in ("", *table)]
     if graph.notes:
-        lines += ["", "in reading:", *(f"- {note}" for note in graph.notes)]
+        lines += ["", "in reading:", *(f"- {as_options(note)}" for note in graph.notes)]
     if not remarks:
         return [*lines, "", "likely trouble: none found"]
     return [*lines, "", "likely trouble:", *(f"- {sentence}" for sentence in remarks)]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dgb.commands.options import as_options
 from dgb.cookbook import load_recipe, recipe_names
 from dgb.recipe import Data, Recipe
 from dgb.terminal import log
@@ -50,7 +51,7 @@ def open_graph(data: Data, options: Namespace, **run: Any) -> "AnyGraph":
 
     graph = read_graph(data, **data_options(options), **run)
     for note in graph.notes:
-        log(f"note: {note}")
+        log(f"note: {as_options(note)}")
     return graph
 
 

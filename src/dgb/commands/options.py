@@ -1,7 +1,9 @@
 """Options that several verbs share."""
 
-from argparse import ArgumentParser, Namespace
+import re
+from argparse import Action, ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from dgb.errors import DGBError
 
@@ -28,7 +30,7 @@ def add_graph_options(parser: ArgumentParser) -> None:
     parser.add_argument("--id", metavar="COLUMN", help="id column of the node rows")
     parser.add_argument("--label", metavar="COLUMN", help="label column of the node rows")
     parser.add_argument("--weight", metavar="COLUMN", help="weight column of the edges")
-    parser.add_argument("--drop", metavar="A,B", help="columns of the node rows to leave out")
+    add_list(parser, "--drop", "columns of the node rows to leave out")
     add_data_options(parser)
 
 
@@ -36,6 +38,26 @@ def add_data_options(parser: ArgumentParser) -> None:
     """Add where data may come from."""
     parser.add_argument("--data-folder", metavar="DIR", help="local folder with data files")
     parser.add_argument("--offline", action="store_true", help="refuse to use the network")
+
+
+class _Joined(Action):
+    """An option whose values are joined, given as a list or several times."""
+
+    def __call__(
+        self, _parser: ArgumentParser, options: Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        before = getattr(options, self.dest)
+        setattr(options, self.dest, f"{before},{values}" if before else values)
+
+
+def add_list(parser: ArgumentParser, name: str, about: str) -> None:
+    """Add an option that is a list of names, and may be given several times."""
+    parser.add_argument(name, action=_Joined, metavar="A,B", help=about)
+
+
+def as_options(text: str) -> str:
+    """Write a setting that a text advises, such as data.drop=age, as a command line takes it."""
+    return re.sub(r"(?<![\w.])(?<!--set )(?=data\.\w+=)", "--set ", text)
 
 
 def add_count(parser: ArgumentParser, name: str, default: int | None, about: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.options import add_count, add_data_options, check_counts
+from dgb.commands.options import add_count, add_data_options, add_list, check_counts
 from dgb.settings import split_list
 from dgb.terminal import log, output
 
@@ -181,14 +181,9 @@ HELP = "measure the paper's tables, draw its figures"
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the verb."""
     parser.add_argument("what", choices=tuple(MADE), metavar="|".join(MADE))
-    parser.add_argument(
-        "--datasets",
-        metavar="A,B",
-        help="(default: cora,citeseer,pubmed; of hetero all that are at hand)",
-    )
-    parser.add_argument(
-        "--methods", default="", metavar="A,B", help="rows of the table (default: all)"
-    )
+    usual = "(default: cora,citeseer,pubmed; of hetero all that are at hand)"
+    add_list(parser, "--datasets", usual)
+    add_list(parser, "--methods", "rows of the table (default: all)")
     add_count(parser, "--runs", None, "trainings a cell")
     add_count(parser, "--jobs", 1, "trainings at once")
     add_count(parser, "--lines", 5, "to verify")
@@ -213,7 +208,7 @@ def run(options: Namespace) -> None:
     else:
         datasets = DATASETS if asked is None else check_datasets(asked)
     try:
-        rest = (options.runs, split_list(options.methods), options.lines)
+        rest = (options.runs, split_list(options.methods or ""), options.lines)
         made = make(options.what, place, Asked(datasets, *rest))
     except KeyboardInterrupt:
         log("dgb: stopped; what was measured is kept, the same command resumes")

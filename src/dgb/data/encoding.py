@@ -25,12 +25,21 @@ class Column:
     levels: tuple[str, ...] = ()  # category: a column of zeros and ones for each
     unit: str = ""  # number: "days" where the cells are dates
     width: int = 0  # words: columns that they are hashed to; number: length of a vector, 0 for one
+    form: str = ""  # number: how text was read that may be read in two ways
+    fill: tuple[float, ...] = ()  # number: what is put for a missing cell; none refuses it
+    flag: bool = False  # number: a last column is 1 where the cell is missing
 
     def names(self) -> list[str]:
         """Return the names of the feature columns that this column becomes."""
         if self.kind == "category":
             return [f"{self.name}={level}" for level in self.levels]
-        return [f"{self.name}#{i}" for i in range(self.width)] or [self.name]
+        names = [f"{self.name}#{i}" for i in range(self.width)] or [self.name]
+        return [*names, f"{self.name}=missing"] if self.flag else names
+
+    def scales(self) -> list[tuple[float, float]]:
+        """Return shift and scale of each of these feature columns."""
+        pairs = [(self.shift, self.scale)] * (len(self.names()) - self.flag)
+        return [*pairs, (0.0, 1.0)] if self.flag else pairs
 
 
 @dataclass(frozen=True)
@@ -46,9 +55,8 @@ class Encoding:
 
     def scales(self) -> Array:
         """Return [2, d]: shift and scale of every column of x = (value - shift) / scale."""
-        counts = np.array([len(column.names()) for column in self.columns], int)
-        pairs = np.array([(column.shift, column.scale) for column in self.columns], float)
-        return np.repeat(pairs.reshape(-1, 2).T, counts, axis=1)
+        pairs = [pair for column in self.columns for pair in column.scales()]
+        return np.array(pairs, float).reshape(-1, 2).T
 
 
 def plain_encoding(encoding: Encoding) -> dict[str, Any]:
@@ -65,7 +73,7 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
     """Return the encoding of plain values, refusing what no encoding has."""
     try:
         columns = tuple(
-            Column(**{**column, "levels": tuple(column.get("levels", ()))})
+            Column(**column | {key: tuple(column.get(key, ())) for key in ("levels", "fill")})
             for column in values["columns"]
         )
         encoding = Encoding(columns, values["structure"])
@@ -80,11 +88,13 @@ def encoding_from(values: Mapping[str, Any]) -> Encoding:
 
 
 def _is_sound(column: Column) -> bool:
-    numbers = (column.shift, column.scale)
+    numbers = (column.shift, column.scale, *column.fill)
     are_numbers = all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
     is_width = isinstance(column.width, int) and 0 <= column.width <= _WIDEST
-    are_texts = all(isinstance(text, str) for text in (column.name, column.unit, *column.levels))
-    return are_texts and are_numbers and column.scale != 0 and is_width
+    texts = (column.name, column.unit, column.form, *column.levels)
+    are_texts = all(isinstance(text, str) for text in texts)
+    is_fill = len(column.fill) in (0, column.width or 1) and isinstance(column.flag, bool)
+    return are_texts and are_numbers and column.scale != 0 and is_width and is_fill
 
 
 def named_columns(names: Iterable[Any], scales: Array | None = None) -> Encoding:

@@ -1,6 +1,7 @@
 """Node ids: integers or text, matched without a loop, and nodes found by them."""
 
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def id_cells(table: Table, name: str) -> Cells:
     if is_float and not compute.all(compute.equal(compute.floor(cells), cells)).as_py():
         raise DGBError(
             f"{table.source}: column {name!r} holds fractions, not ids; "
-            "choose another with --id COLUMN"
+            "choose another with data.id=COLUMN"
         )
     try:
         return cells.cast(pa.int64())
@@ -52,6 +53,22 @@ def as_integers(ids: Cells) -> Cells:
         return ids.cast(pa.int64())
     except pa.ArrowInvalid:  # beyond 64 bits
         return ids
+
+
+def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
+    """Return the ids that occur at ends: integers sorted, text in the order of appearance."""
+    if len({end.type for end in ends}) > 1:
+        ends = [end.cast(pa.large_string()) for end in ends]
+    cells = pa.chunked_array([chunk for end in ends for chunk in end.chunks], ends[0].type)
+    ids = compute.unique(cells)
+    whole = as_integers(ids) if is_text_file else ids
+    if not is_text(whole):
+        return whole.take(compute.sort_indices(whole))
+    # Row by row: the ends of the first row come before those of the second.
+    places = [len(ends) * np.arange(len(end), dtype=np.int64) + i for i, end in enumerate(ends)]
+    seen = np.full(len(ids), np.iinfo(np.int64).max)
+    np.minimum.at(seen, find_positions(cells, ids), np.concatenate(places))
+    return ids.take(pa.array(np.argsort(seen)))
 
 
 def id_array(ids: Cells) -> Array:

@@ -20,6 +20,7 @@ Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
 MATRIX_SUFFIXES = (".npy", ".npz")
 _SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
+_ROWS = "give a row for each of them"
 _FEW = 1000  # nodes that any file may have without an edge
 
 
@@ -121,10 +122,10 @@ def edge_matrix(
     )
     for end, num_nodes in zip(edge_index, shape, strict=True):
         refuse_nodes(num_nodes)
-        refuse_unless(
-            end.size == 0 or bool(end.min() >= 0 and end.max() < num_nodes),
-            f"`edge_index` names nodes outside 0 … {num_nodes - 1}; give a row for each of them",
-        )
+        if end.size and not 0 <= end.min() <= end.max() < num_nodes:
+            is_shifted = edge_index.min() == 1 and edge_index.max() == num_nodes
+            advice = "they seem to count from 1; subtract 1" if is_shifted else _ROWS
+            raise DGBError(f"`edge_index` names nodes outside 0 … {num_nodes - 1}; {advice}")
     # A bit for each edge where all weigh the same; scipy takes 32-bit positions as they are.
     weight = np.ones(edge_index.shape[1], bool) if edge_weight is None else edge_weight
     refuse_unless(weight.shape == edge_index.shape[1:], "`edge_weight` must be one value per edge")

@@ -9,6 +9,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.data.look.alike import Alike, places_alike
 from dgb.data.look.counts import constant_columns, count_graph
+from dgb.data.look.spelling import spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
@@ -76,6 +77,7 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
             "neighbors speak for them; fill in what is known of them"
         )
     yield from _column_trouble(graph)
+    yield from spelling_trouble(graph)
     yield from _neighbor_trouble(graph, counts["neighbors_alike"])
 
 

@@ -1,18 +1,16 @@
 """Edges from a table: the two ends, weights, and ends that are not nodes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import compute
 
 from dgb.arrays import Array
-from dgb.data.ids import as_integers, find_positions, id_cells
+from dgb.data.ids import find_positions, id_cells
 from dgb.data.tables.edge_names import Ends, end_columns, settle_names
 from dgb.data.tables.numbers import number_cells
-from dgb.data.tables.table import Cells, Table, find_column, is_text, refuse_rows
-from dgb.errors import DGBError
+from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
+from dgb.data.tables.unknown import tell_unknown
+from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 
 
@@ -43,8 +41,15 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
         notes.append(f"{table.source}: columns that are not used: {', '.join(others)}")
     if not weight and table.has_names and (named := _first_numbers(table, others)):
         notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
-    source, target = (id_cells(table, end) for end in ends)
-    return Edges(table, source, target, _weights(table, weight))
+    faults = Faults()
+    with faults:
+        source = id_cells(table, ends[0])
+    with faults:
+        target = id_cells(table, ends[1])
+    with faults:
+        weights = _weights(table, weight)
+    faults.refuse()
+    return Edges(table, source, target, weights)
 
 
 def _first_numbers(table: Table, names: list[str]) -> str | None:
@@ -64,22 +69,6 @@ def _weights(table: Table, name: str | None) -> Array:
     return weight
 
 
-def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
-    """Return the ids that occur at ends: integers sorted, text in the order of appearance."""
-    if len({end.type for end in ends}) > 1:
-        ends = [end.cast(pa.large_string()) for end in ends]
-    cells = pa.chunked_array([chunk for end in ends for chunk in end.chunks], ends[0].type)
-    ids = compute.unique(cells)
-    whole = as_integers(ids) if is_text_file else ids
-    if not is_text(whole):
-        return whole.take(compute.sort_indices(whole))
-    # Row by row: the ends of the first row come before those of the second.
-    places = [len(ends) * np.arange(len(end), dtype=np.int64) + i for i, end in enumerate(ends)]
-    seen = np.full(len(ids), np.iinfo(np.int64).max)
-    np.minimum.at(seen, find_positions(cells, ids), np.concatenate(places))
-    return ids.take(pa.array(np.argsort(seen)))
-
-
 def edges_between(
     edges: Edges, ids: tuple[Cells, Cells], reading: Data, notes: list[str]
 ) -> tuple[Array, Array]:
@@ -93,14 +82,7 @@ def edges_between(
     if loops and ids[0] is ids[1]:
         notes.append(f"{edges.table.source}: edges from a node to itself, left out: {loops:,}")
     is_known = (ends >= 0).all(axis=0)
-    rows = np.flatnonzero(~is_known)
-    if not len(rows):
+    if is_known.all():
         return ends, edges.weight
-    problem = "edges to nodes without a row"
-    if reading.unknown == "refuse":
-        unknown = (both[int(ends[0, row] >= 0)][int(row)].as_py() for row in rows)
-        words = (f"node {str(end)!r}" for end in unknown)
-        advice = "add rows for these nodes, or leave such edges out with --set data.unknown=drop"
-        refuse_rows(edges.table, rows, problem, words, advice)
-    notes.append(f"{edges.table.source}: {problem}, left out: {len(rows):,}")
+    notes.append(tell_unknown(edges.table, both, ids, ends, reading))
     return ends[:, is_known], edges.weight[is_known]

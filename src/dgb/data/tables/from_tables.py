@@ -9,10 +9,10 @@ from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import Features, Graph, make_graph
-from dgb.data.ids import as_integers, id_array
+from dgb.data.ids import as_integers, id_array, ids_of_ends
 from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edge_names import Ends
-from dgb.data.tables.edges import edges_between, ids_of_ends, read_edges
+from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import (
@@ -23,8 +23,9 @@ from dgb.data.tables.nodes import (
     without_missing,
 )
 from dgb.data.tables.table import Cells, Table, table_of
+from dgb.data.tables.unknown import add_rows
 from dgb.data.weights import merge_repeats
-from dgb.errors import DGBError
+from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 
 Columns = tuple[Features | None, Encoding | None]
@@ -44,9 +45,17 @@ def graph_from_tables(
     if encoding and nodes:  # new nodes often have no labels, and need none to be embedded
         of_nodes = without_missing(of_nodes, nodes.names)
     rows = None if nodes is None else read_nodes(nodes, of_nodes, encoding, notes)
-    x, learned = _features(rows, reading, encoding, notes)
+    found, faults = None, Faults()
+    with faults:
+        found = read_edges(edges, Ends((rows.ids, rows.ids)) if rows else Ends(), reading, notes)
+        if rows and reading.unknown == "add":
+            rows = add_rows(rows, (found.source, found.target), notes)
+    with faults:
+        x, learned = _features(rows, reading, encoding, notes)
+    with faults:
+        parts = _read_parts(found, rows, labels, reading, notes) if found else {}
+    faults.refuse()
     structure = encoding.structure if encoding else reading.structure
-    parts = _read_parts(edges, rows, labels, reading, notes)
     graph = make_featured_graph(name, x, structure=structure, **parts)
     return replace(graph, encoding=learned or graph.encoding, notes=(*notes, *graph.notes))
 
@@ -58,28 +67,31 @@ def graph_from_matrix(
     notes: list[str] = []
     positions = table_of({"id": np.arange(x.shape[0])}, "features")
     rows = read_nodes(positions, Data(), None, notes)
-    parts = _read_parts(edges, rows, labels, reading, notes)
+    found = read_edges(edges, Ends((rows.ids, rows.ids)), reading, notes)
+    parts = _read_parts(found, rows, labels, reading, notes)
     graph = make_graph(name, x, **parts)
     return replace(graph, notes=(*notes, *graph.notes))
 
 
 def _read_parts(
-    edges: Table, rows: NodeRows | None, labels: Table | None, reading: Data, notes: list[str]
+    found: Edges, rows: NodeRows | None, labels: Table | None, reading: Data, notes: list[str]
 ) -> dict[str, Any]:
     """Return what `make_graph` takes next to the features."""
-    found = read_edges(edges, Ends((rows.ids, rows.ids)) if rows else Ends(), reading, notes)
-    both = (found.source, found.target)
+    both, faults = (found.source, found.target), Faults()
     if rows:
         refuse_nameless(rows.table, rows.id_name, reading, *both)
     ids = rows.ids if rows else ids_of_ends(both, is_text_file=found.table.text is not None)
-    ends, weight = edges_between(found, (ids, ids), reading, notes)
+    with faults:
+        ends, weight = edges_between(found, (ids, ids), reading, notes)
+    with faults:
+        label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
+        y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
+    faults.refuse()
     if len(ids) < 2:
-        raise DGBError(f"{edges.source}: {len(ids)} nodes; a graph needs at least two")
-    label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
-    y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)
+        raise DGBError(f"{found.table.source}: {len(ids)} nodes; a graph needs at least two")
     return {
         "edges": merge_repeats(edge_matrix(ends, len(ids), weight), reading.repeats, notes),
-        "node_ids": node_ids(ids, rows.table if rows else edges),
+        "node_ids": node_ids(ids, rows.table if rows else found.table),
         "labels": y,
         "label_names": names,
         "splits": splits,
@@ -94,17 +106,17 @@ def _features(
             notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
         return None, None
     if rows is not None:
-        return make_columns(rows, encoding or reading.text, notes)
+        return make_columns(rows, encoding or reading, notes)
     if encoding is not None:
         raise DGBError(
             f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
-            "nodes that has them (--nodes FILE)"
+            "nodes that has them (data.nodes=FILE)"
         )
     return None, None
 
 
-def make_columns(rows: NodeRows, form: Encoding | str, notes: list[str]) -> Columns:
-    """Make features in the form of a run, or learn one where it is the recipe's data.text."""
+def make_columns(rows: NodeRows, form: Encoding | Data, notes: list[str]) -> Columns:
+    """Make features in the form of a run, or learn one as the recipe has it."""
     if isinstance(form, Encoding):
         return encode_features(rows.table, rows.features, form, notes), form
     return learn_features(rows.table, rows.features, form, notes)

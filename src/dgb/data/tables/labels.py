@@ -1,5 +1,6 @@
 """Labels and splits from the columns of a table whose rows stand at given nodes."""
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ from dgb.errors import DGBError
 from dgb.recipe import Data
 
 _USUAL = ("label", "class", "y", "target")
-_FEW = 20  # nodes, which may all be of different classes
+_WORDS = {*_USUAL, "labels", "classes", "outcome", "churn", "churned", "fraud", "defaulted"}
+_WORDS |= {"community", "team"}  # in names of columns that are mostly to be predicted
+_FEW = 20  # nodes, which may all be of different classes, and classes that a label has
 _PARTS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
 
 Labelling = tuple[Array | None, tuple[str, ...], tuple[Split, ...]]
@@ -49,6 +52,17 @@ def find_labels(
     return LabelRows(table, nodes, label, split if reading.split or split not in features else None)
 
 
+def looks_like_label(table: Table, name: str) -> bool:
+    """Tell whether a column has few values, and a usual name of labels or mostly empty cells."""
+    cells = table.content.column(name)
+    if not (is_text(cells) or types.is_primitive(cells.type)):
+        return False
+    if not 2 <= compute.count_distinct(cells).as_py() <= _FEW:
+        return False
+    words = set(re.findall(r"[^\W_]+", name.lower()))
+    return bool(words & _WORDS) or 2 * int(cells.null_count) > len(cells)
+
+
 def _names_each(table: Table, name: str) -> bool:
     # Gephi calls the display name of a node its label.
     cells = table.content.column(name)
@@ -70,7 +84,7 @@ def _only_source(sources: list[LabelRows], kind: str) -> LabelRows | None:
         name = getattr(having[1], kind)
         raise DGBError(
             f"{having[0].table.source} and column {name!r} of {having[1].table.source} both "
-            f"give the {kind} of nodes; leave one out with --drop {name}"
+            f"give the {kind} of nodes; leave one out with data.drop={name}"
         )
     return having[0] if having else None
 
@@ -80,7 +94,7 @@ def _read_labels(
 ) -> tuple[Array | None, tuple[str, ...]]:
     """Return a class for every node, -1 where its cell is empty, and the names of the classes."""
     table, name = rows.table, str(rows.label)
-    text = text_cells(table, name, "choose another with --label COLUMN")
+    text = text_cells(table, name, "choose another with data.label=COLUMN")
     if types.is_floating(table.content.column(name).type):
         text = keep_where(compute.not_equal(text, "nan"), text)
     # pandas writes integers with a gap among them as 1.0, 2.0.
@@ -102,7 +116,7 @@ def _read_labels(
 def _read_split(rows: LabelRows) -> tuple[Split, ...]:
     """Return the split that a column of train, val and test makes, none where all is empty."""
     name = str(rows.split)
-    cells = text_cells(rows.table, name, "choose another with --set data.split=COLUMN")
+    cells = text_cells(rows.table, name, "choose another with data.split=COLUMN")
     known = pa.array(list(_PARTS), pa.large_string())
     found = find_positions(compute.utf8_lower(compute.utf8_trim_whitespace(cells)), known)
     wrong = np.flatnonzero((found < 0) & np.asarray(cells.is_valid().to_numpy()))

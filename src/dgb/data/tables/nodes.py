@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ from pyarrow import compute
 
 from dgb.data.encoding import Encoding
 from dgb.data.ids import find_positions, id_cells
-from dgb.data.tables.labels import LabelRows, find_labels
+from dgb.data.tables.labels import LabelRows, find_labels, looks_like_label
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -24,27 +25,36 @@ class NodeRows:
 
     table: Table
     id_name: str
-    ids: Cells  # int64 or text, each once
     labels: LabelRows
     features: list[str]
+
+    @cached_property
+    def ids(self) -> Cells:
+        """Ids, int64 or text, each once; looked at late, for faults of columns to be told too."""
+        return _unique_ids(self.table, self.id_name)
 
 
 def read_nodes(
     table: Table, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
-    """Read ids and sort out the columns; those that a run has as features are not guessed."""
+    """Sort out the columns of a table; those that a run has as features are not guessed."""
     drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
-    table = _without(table, {find_column(table, name, (), "data.drop") for name in drop})
+    table = without(table, {find_column(table, name, (), "data.drop") for name in drop})
     id_name = _find_id_column(table, reading, notes)
-    ids = _unique_ids(table, id_name)
     run = [column.name for column in encoding.columns] if encoding else []
-    labels = find_labels(_without(table, {id_name}), np.arange(len(ids)), reading, run)
+    labels = find_labels(without(table, {id_name}), np.arange(table.content.num_rows), reading, run)
     taken = {id_name, *labels.names()}
     features = [name for name in table.names if name not in taken]
     kept = [name for name in features if name not in _INDEX]
     if len(kept) < len(features):
         notes.append(f"{table.source}: a column that only counts the rows is not used")
-    return NodeRows(table, id_name, ids, labels, kept)
+    taught = [] if labels.label or encoding else [n for n in kept if looks_like_label(table, n)]
+    for name in taught:
+        notes.append(
+            f"{table.source}: column {name!r} looks like labels and is used as a feature; if it is "
+            f"what you want to know of nodes, say data.label={name}, or data.drop={name}"
+        )
+    return NodeRows(table, id_name, labels, kept)
 
 
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
@@ -56,7 +66,7 @@ def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -
     words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
     problem = "labels for nodes that the graph does not have"
     refuse_rows(table, rows, problem, words, "remove these rows, or add the nodes")
-    found = find_labels(_without(table, {id_name}), nodes, reading)
+    found = find_labels(without(table, {id_name}), nodes, reading)
     others = [name for name in found.table.names if name not in found.names()]
     if found.label is None and others:
         found = replace(found, label=others[0])
@@ -99,7 +109,7 @@ def _unique_ids(table: Table, name: str) -> Cells:
     firsts = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
     rows = np.delete(np.arange(len(ids)), firsts)
     words = (f"{name} {ids[int(row)].as_py()!r} again" for row in rows)
-    advice = "keep one of each, or name another column of ids with --id COLUMN"
+    advice = "keep one of each, or name another column of ids with data.id=COLUMN"
     refuse_rows(table, rows, "rows that repeat an id", words, advice)
     return ids
 
@@ -115,6 +125,7 @@ def without_missing(
     return replace(reading, **kept, drop=",".join(dropped))
 
 
-def _without(table: Table, names: Collection[str | None]) -> Table:
+def without(table: Table, names: Collection[str | None]) -> Table:
+    """Return a table without some of its columns."""
     kept = [name for name in table.content.column_names if name not in names]
     return replace(table, content=table.content.select(kept))

@@ -1,5 +1,7 @@
 """Cells as numbers: text that reads as numbers, booleans or dates, typed columns, and lists."""
 
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -8,73 +10,78 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
+from dgb.data.tables.written import find_decimal, find_order, plain_numbers, read_days
 from dgb.errors import DGBError
 
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
 _DAY = 86_400_000_000  # microseconds
 _LARGEST = float(np.finfo(np.float32).max)
+# What people and programs write where there is no number.
+_NO_NUMBER = ("na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "--", "?", ".", "missing")
 
 
-def read_numbers(table: Table, name: str) -> Array | None:
-    """Return a column as float64, None where it holds text; faults are refused by their line."""
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The cells of a column as numbers, and how they were written."""
+
+    values: Array  # float64 [rows], of lists [rows, length]; NaN where a cell is missing
+    unit: str = ""  # "days" where the cells are dates
+    form: str = ""  # what text had before its decimals, or which part of a date came first
+
+
+def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Numbers | None:
+    """Return a column as numbers, None where it holds text; faults are refused by their line.
+
+    `asked` are the forms that are to be taken where cells may be read in two ways.
+    """
     cells = table.content.column(name)
-    values = number_cells(cells)
-    values = _other_numbers(cells) if values is None else values
-    if values is None:
+    found = _read_text(table, cells, asked) if is_text(cells) else _read_typed(cells)
+    if found is None:
         if not is_text(cells):
             raise _no_feature(table, name)
         return None
-    rows = np.flatnonzero(~(np.abs(values) <= _LARGEST))
+    is_missing = are_missing(cells)
+    rows = np.flatnonzero(~(np.abs(found.values) <= _LARGEST) & ~is_missing)
     if len(rows):
+        has_comma = is_text(cells) and "," in (cells[int(rows[0])].as_py() or "")
+        comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
         raise DGBError(
-            f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(values):,}: "
-            f"{describe_rows(table, rows, name)}; fill them in, or leave the column out with "
-            f"--drop {name}"
+            f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(cells):,}: "
+            f"{describe_rows(table, rows, name)}; correct them{comma}, or leave the column out "
+            f"with data.drop={name}"
         )
-    return values
+    return replace(found, values=np.where(is_missing, np.nan, found.values))
 
 
-def read_vectors(table: Table, name: str) -> Array:
-    """Return a column of lists, all of the same length, as float64 [rows, length]."""
-    cells, advice = table.content.column(name), f"or leave the column out with --drop {name}"
+def read_vectors(table: Table, name: str) -> Numbers:
+    """Return a column of lists, all of the same length; a missing list is a row of NaN."""
+    cells, advice = table.content.column(name), f"or leave the column out with data.drop={name}"
     lengths = np.asarray(compute.fill_null(compute.list_value_length(cells), -1).to_numpy())
     width = int(np.max(lengths, initial=0))
     if not width:
         raise DGBError(f"{table.source}: the lists of column {name!r} are empty; fill them in")
-    rows = np.flatnonzero(lengths != width)
-    if len(rows):
+    if ((lengths != width) & (lengths >= 0)).any():
+        rows = np.flatnonzero(lengths != width)
         found = describe_rows(table, rows, (f"{name} has {max(int(lengths[r]), 0)}" for r in rows))
         problem = f"the lists of column {name!r} must all have one length, here {width}"
         raise DGBError(f"{problem}: {found}; fix them, {advice}")
     try:
-        flat = compute.list_flatten(cells).cast(pa.float64())
+        flat = compute.list_flatten(cells.drop_null()).cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _no_feature(table, name) from None
-    values = np.asarray(flat.to_numpy()).reshape(-1, width)
-    rows = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    values = np.full((len(cells), width), np.nan)
+    values[lengths == width] = np.asarray(flat.to_numpy()).reshape(-1, width)
+    rows = np.flatnonzero(~np.isfinite(values).all(axis=1) & (lengths == width))
     if len(rows):
         found = describe_rows(table, rows, (f"{name} holds a gap, NaN or infinity" for _ in rows))
         raise DGBError(f"{found}; fill it in, {advice}")
-    return values
+    return Numbers(values)
 
 
 def is_list(cells: Cells) -> bool:
     """Tell whether the cells of a column are lists."""
     kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     return any(is_kind(cells.type) for is_kind in kinds)
-
-
-def are_dates(cells: Cells) -> bool:
-    """Tell whether cells are dates, which are read as days."""
-    if not is_text(cells):
-        return bool(types.is_date(cells.type) or types.is_timestamp(cells.type))
-    return _are_most(compute.match_substring_regex(cells, _DATE))
-
-
-def has_commas(cells: Cells) -> bool:
-    """Tell whether most cells are text such as 1,5, which is a number only to a person."""
-    pattern = r"^[+-]?\d+(,\d+)+(\.\d+)?$"
-    return is_text(cells) and _are_most(compute.match_substring_regex(cells, pattern))
 
 
 def number_cells(cells: Cells) -> Array | None:
@@ -93,18 +100,31 @@ def number_cells(cells: Cells) -> Array | None:
         return np.array([np.nan if c is None else float(c) for c in numbers.to_pylist()])
 
 
-def _other_numbers(cells: Cells) -> Array | None:
-    if types.is_boolean(cells.type):
-        return _as_floats(cells)
-    if not is_text(cells):
-        return _days(cells) if are_dates(cells) else None
+def _read_typed(cells: Cells) -> Numbers | None:
+    if types.is_date(cells.type) or types.is_timestamp(cells.type):
+        return Numbers(_days(cells), "days")
+    values = _as_floats(cells) if types.is_boolean(cells.type) else number_cells(cells)
+    return None if values is None else Numbers(values)
+
+
+def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | None:
+    decimal = find_decimal(table, cells, asked)
+    values = number_cells(plain_numbers(cells, decimal) if decimal else cells)
+    if values is not None:
+        return Numbers(values, form=decimal or "")
     lowered = compute.utf8_lower(cells)
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
-        return _as_floats(is_true)
-    if not are_dates(cells):
+        return Numbers(_as_floats(is_true))
+    order = find_order(cells, asked)
+    days, is_other = read_days(cells, order)
+    is_iso = compute.fill_null(compute.match_substring_regex(cells, _DATE), False)
+    if 2 * int(np.sum(is_other | np.asarray(is_iso.to_numpy()))) <= len(cells) - cells.null_count:
         return None
-    dates = keep_where(compute.match_substring_regex(cells, _DATE), cells)
+    return Numbers(np.where(is_other, days, _iso_days(keep_where(is_iso, cells))), "days", order)
+
+
+def _iso_days(dates: Cells) -> Array:
     for zone in (None, "UTC"):
         try:
             return _days(dates.cast(pa.timestamp("us", zone)))
@@ -112,6 +132,15 @@ def _other_numbers(cells: Cells) -> Array | None:
             continue
     # Some with a zone and some without, or a 31st of June: one by one.
     return np.array([_day(cell) for cell in dates.to_pylist()])
+
+
+def are_missing(cells: Cells) -> Array:
+    """Tell which cells are empty, NaN, or text such as n/a."""
+    is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))
+    if is_text(cells):
+        marks = pa.array(_NO_NUMBER, pa.large_string())
+        is_missing = compute.or_(is_missing, compute.is_in(compute.utf8_lower(cells), marks))
+    return np.asarray(is_missing.to_numpy())
 
 
 def _are_most(is_such: Cells) -> bool:
@@ -139,5 +168,5 @@ def _as_floats(cells: Cells) -> Array:
 def _no_feature(table: Table, name: str) -> DGBError:
     return DGBError(
         f"{table.source}: column {name!r} holds {table.content.column(name).type}, which is not a "
-        f"feature; leave it out with --drop {name}"
+        f"feature; leave it out with data.drop={name}"
     )

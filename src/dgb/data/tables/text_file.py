@@ -25,7 +25,8 @@ _SAMPLE = 1 << 16
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
 _COMMENTS = re.compile(rb"(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+")
 _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
-_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces"}
+_USUAL, _RARE = "\t,;", "|\x01~^"  # marks between cells; the others only where none of these is
+_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,34 @@ def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_delimiter(content: bytes, path: Path) -> str:
-    sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
-    lines = re.split(r"\r\n|\n|\r", sample)
-    lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
-    lines = [line for line in lines if line.strip()][:_LOOKED_AT] or [""]
-    counts = {mark: [line.count(mark) for line in lines] for mark in "\t,;"}
-    is_csv, present = ".csv" in path.suffixes, [mark for mark in counts if counts[mark][0]]
-    even = [mark for mark in present if len(set(counts[mark])) == 1]
-    if present:
-        return max(even or present, key=lambda mark: (counts[mark][0], is_csv and mark == ","))
+    lines = _first_lines(content)
+    is_csv = ".csv" in path.suffixes
+    for marks in (_USUAL, _RARE):
+        counts = {mark: [line.count(mark) for line in lines] for mark in marks}
+        present = [mark for mark in marks if counts[mark][0]]
+        even = [mark for mark in present if len(set(counts[mark])) == 1]
+        if even or (present and marks == _USUAL):
+            found = max(even or present, key=lambda m: (counts[m][0], is_csv and m == ","))
+            return " " if found == "\t" and _is_spaced(lines) else found
     # A .csv of one column may hold texts of several words.
     is_even = len({len(line.split()) for line in lines}) == 1
     return " " if " " in lines[0].strip() and (is_even or not is_csv) else ","
+
+
+def _first_lines(content: bytes) -> list[str]:
+    sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
+    lines = re.split(r"\r\n|\n|\r", sample)
+    lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
+    return [line for line in lines if line.strip()][:_LOOKED_AT] or [""]
+
+
+def _is_spaced(lines: list[str]) -> bool:
+    """Tell whether tabs and spaces separate alike: all cells are numbers, as many in each line."""
+    # A cell of several words stays one: names may all have two.
+    cells = [line.split() for line in lines]
+    has_both = any(" " in cell.strip() for line in lines for cell in line.split("\t"))
+    are_numbers = all(re.fullmatch(r"[+-]?[\d.]+", cell) for line in cells for cell in line)
+    return has_both and are_numbers and len(set(map(len, cells))) == 1
 
 
 def single_space(content: bytes) -> bytes:
@@ -153,9 +170,10 @@ def _explain(file: TextFile, width: int, reason: str) -> DGBError:
         return DGBError(f"{file.name}:{line}: not UTF-8 text; save the file as UTF-8")
     for line, cells in records(file):
         if len(cells) != width:
+            mark = _NAMES.get(file.delimiter, repr(file.delimiter))
             return DGBError(
                 f"{file.name}:{line}: {len(cells)} cells where the first row has {width}, separated"
-                f" by {_NAMES[file.delimiter]}; fix the row, or put quotes around such a cell"
+                f" by {mark}; fix the row, or put quotes around such a cell"
             )
     return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
 

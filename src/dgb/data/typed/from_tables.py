@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping
 
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.ids import id_array
+from dgb.data.ids import id_array, ids_of_ends
 from dgb.data.tables.edge_names import Ends
-from dgb.data.tables.edges import Edges, edges_between, ids_of_ends, read_edges
+from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.from_tables import make_columns, node_ids
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
 from dgb.data.tables.table import Cells, Table
+from dgb.data.tables.unknown import add_rows
 from dgb.data.typed.graph import (
     HeteroGraph,
     NodeType,
@@ -21,7 +22,7 @@ from dgb.data.typed.graph import (
 )
 from dgb.data.typed.resolve import choose_target, without_reverse
 from dgb.data.typed.schema import Triple
-from dgb.errors import DGBError
+from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 
 NodeTables = Mapping[str, Table]
@@ -50,14 +51,8 @@ def hetero_from_tables(
     for kind, table in nodes.items():
         wanted = without_missing(reading, table.names, _NODE_KEYS)
         rows[kind] = read_nodes(table, wanted, run.get(kind), notes)
-    found, ids = _read_relations(edges, rows, reading, notes)
-    node_types = {
-        kind: _node_type(kind, ids[kind], rows, notes, run.get(kind) or reading.text)
-        for kind in ids
-    }
-    relations, again = without_reverse(
-        _relation(triple, found[triple], ids, reading, notes) for triple in found
-    )
+    node_types, made = _read_parts(edges, rows, reading, run, notes)
+    relations, again = without_reverse(made)
     target = _target(rows, node_types, reading, notes)
     count = node_types[target].num_nodes
     if count < 2:
@@ -76,6 +71,25 @@ def hetero_from_tables(
     )
 
 
+def _read_parts(
+    edges: EdgeTables, rows: Rows, reading: Data, run: Encodings, notes: list[str]
+) -> tuple[dict[str, NodeType], list[Relation]]:
+    """Return all types and relations, refusing all that is wrong with any of them at once."""
+    found: dict[Triple, Edges] = {}
+    ids: dict[str, Cells] = {}
+    node_types, relations, faults = {}, [], Faults()
+    with faults:
+        found, ids = _read_relations(edges, rows, reading, notes)
+    for kind in ids or rows:
+        with faults:
+            node_types[kind] = _node_type(kind, ids, rows, notes, run.get(kind) or reading)
+    for triple, one in found.items():
+        with faults:
+            relations.append(_relation(triple, one, ids, reading, notes))
+    faults.refuse()
+    return node_types, relations
+
+
 def _read_relations(
     edges: EdgeTables, rows: Rows, reading: Data, notes: list[str]
 ) -> tuple[dict[Triple, Edges], dict[str, Cells]]:
@@ -91,6 +105,8 @@ def _read_relations(
         ends.setdefault(types[0], []).append(found[triple].source)
         ends.setdefault(types[1], []).append(found[triple].target)
         text_files |= set(types) if found[triple].table.text else set()
+    if reading.unknown == "add":
+        rows |= {kind: add_rows(rows[kind], ends[kind], notes) for kind in ends if kind in rows}
     for kind, row in rows.items():
         refuse_nameless(row.table, row.id_name, reading, *ends.get(kind, []))
         if kind not in ends:
@@ -103,13 +119,14 @@ def _read_relations(
 
 
 def _node_type(
-    kind: str, ids: Cells, rows: Rows, notes: list[str], form: Encoding | str
+    kind: str, ids: Mapping[str, Cells], rows: Rows, notes: list[str], form: Encoding | Data
 ) -> NodeType:
-    """Make the features of a type in the form of a run, or learn one where it is data.text."""
+    """Make the features of a type in the form of a run, or learn one as the recipe has it."""
     if kind not in rows:
         notes.append(f"nodes of type {kind} have no rows and are those that edges name")
-        return make_node_type(id_array(ids))
-    return make_node_type(node_ids(ids, rows[kind].table), *make_columns(rows[kind], form, notes))
+        return make_node_type(id_array(ids[kind]))
+    columns = make_columns(rows[kind], form, notes)
+    return make_node_type(node_ids(rows[kind].ids, rows[kind].table), *columns)
 
 
 def _relation(

@@ -40,7 +40,7 @@ def target_unclear(reason: str, types: Iterable[str]) -> DGBError:
     known = list(types)
     return DGBError(
         f"which type of nodes to embed is not clear: {reason}; name it, such as with "
-        f"--set data.target={known[0] if known else 'TYPE'} (types: {', '.join(known)})"
+        f"data.target={known[0] if known else 'TYPE'} (types: {', '.join(known)})"
     )
 
 
