@@ -43,6 +43,9 @@ class Data:
     weights: str = unhashed("as-is", "log(1 + w), or divided by their mean", among=WEIGHTS)
     repeats: str = unhashed("max", "weight of an edge listed again", among=REPEATS)
     drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
+    charset: str = unhashed(
+        "", "encoding of text files, such as cp1252 (default: UTF-8, or as marked)"
+    )
     text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
     decimal: str = unhashed("auto", "before the decimals of 1,007", among=DECIMALS)
     dates: str = unhashed("auto", "what comes first in 05/06/2020", among=DATES)

@@ -101,8 +101,8 @@ def test_two_files_of_edges_are_one_too_many(folder: Path) -> None:
 
 
 def test_rows_that_cannot_be_read_are_not_passed_over(folder: Path) -> None:
-    (folder / "nodes.csv").rename(folder / "nodes.xlsx")
-    with pytest.raises(DGBError, match=r"nodes\.xlsx: not a table of a known form"):
+    (folder / "nodes.csv").rename(folder / "nodes.ods")
+    with pytest.raises(DGBError, match=r"nodes\.ods: not a table of a known form"):
         load_graph(folder)
 
 
@@ -135,9 +135,9 @@ def test_a_path_that_does_not_exist(
 
 
 def test_an_unknown_form_lists_the_known_ones(folder: Path) -> None:
-    (folder / "graph.xlsx").write_bytes(b"x")
+    (folder / "graph.ods").write_bytes(b"x")
     with pytest.raises(DGBError, match=r"not a file of a known form.*\.csv.*\.parquet"):
-        load_graph(folder / "graph.xlsx")
+        load_graph(folder / "graph.ods")
 
 
 def test_an_unknown_name_may_be_a_path() -> None:

@@ -56,7 +56,7 @@ def test_b11_empty_cells_are_filled_with_the_median_and_flagged(tmp_path: Path) 
     assert values(graph, "age=missing").tolist() == [0, 1, 0, 0]
     assert values(graph, "income=missing").tolist() == [1, 0, 0, 1]
     assert np.diff(values(graph, "seen"))[0] == pytest.approx(2, abs=1e-3)
-    note = "nodes.csv: missing cells filled and flagged in columns of their own: "
+    note = "nodes.csv: missing cells filled with the median and flagged in columns of their own: "
     assert f"{note}age 1, income 2, seen 1" in graph.notes
 
 
@@ -66,7 +66,10 @@ def test_b11_other_fillings(tmp_path: Path, missing: str, wanted: float) -> None
     assert values(graph, "age")[1] == pytest.approx(wanted)
     assert graph.encoding is not None
     assert graph.encoding.feature_names() == ["age", "income", "seen"]
-    assert "nodes.csv: missing cells filled: age 1, income 2, seen 1" in graph.notes
+    assert (
+        f"nodes.csv: missing cells filled with the {missing}: age 1, income 2, seen 1"
+        in graph.notes
+    )
 
 
 def test_b11_missing_cells_of_frames_networks_and_lists() -> None:
@@ -101,7 +104,7 @@ def test_b11_a_column_that_was_whole_in_training_is_filled_too(tmp_path: Path) -
     assert whole is not None and whole.feature_names() == ["age"]
     again = load_graph(folder(tmp_path, "id,age\n0,\n1,\n", "0,1\n"), encoding=whole)
     assert values(again, "age").tolist() == pytest.approx([30, 30])
-    assert "nodes.csv: missing cells filled: age 2" in again.notes
+    assert "nodes.csv: missing cells filled as in training: age 2" in again.notes
 
 
 def test_b11_a_run_that_refused_gaps_refuses_them_again(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def make_samples(folder: Path) -> dict[str, Sample]:
     """Write every example into a folder of its own, and take its files."""
     blocks = make_blocks(12)
     found: dict[str, Sample] = {}
-    for make in (_tables, _arrays, _whole, _hetero, _public, _run):
+    for make in (_tables, _other_tables, _arrays, _whole, _hetero, _public, _run):
         for name, (write, read, *damaged) in make(blocks).items():
             (folder / name).mkdir()
             write(folder / name)
@@ -88,6 +88,35 @@ def _tables(blocks: Graph) -> dict[str, Any]:
         "csv.gz": (partial(delimited, suffix="csv.gz"), load_graph),
         "parquet": (parquet, load_graph),
         "edge list": (spaced, _file("g.edgelist")),
+    }
+
+
+def _other_tables(blocks: Graph) -> dict[str, Any]:
+    edges, nodes, _labels = _frames(blocks)
+
+    def parts(folder: Path) -> None:
+        for name, frame in (("edges", edges), ("nodes", nodes)):
+            (folder / f"{name}.parquet").mkdir()
+            frame.to_parquet(folder / f"{name}.parquet" / f"{name}.parquet")
+
+    def lines(folder: Path) -> None:
+        for name, frame in (("edges", edges), ("nodes", nodes)):
+            frame.to_json(folder / f"{name}.jsonl", orient="records", lines=True)
+
+    def workbooks(folder: Path) -> None:
+        for name, frame in (("edges", edges), ("nodes", nodes)):
+            frame.to_excel(folder / f"{name}.xlsx", index=False)
+
+    def misnamed(folder: Path) -> None:
+        edges.to_parquet(folder / "edges.npz")
+        nodes.to_csv(folder / "written.gz", index=False)
+        (folder / "written.gz").rename(folder / "nodes.tsv")
+
+    return {
+        "parts": (parts, load_graph),
+        "jsonl": (lines, load_graph),
+        "xlsx": (workbooks, load_graph),
+        "misnamed": (misnamed, load_graph),
     }
 
 
@@ -160,6 +189,8 @@ def _hetero(_blocks: Graph) -> dict[str, Any]:
         for kind, width in (("p", 5), ("a", 3)):
             x = np.random.default_rng(width).integers(0, 3, (6, width)) * 1.0
             sparse.save_npz(folder / f"{kind}_feat.npz", sparse.coo_matrix(x))
+        with (folder / "a_feat.npz").open("wb") as file:  # as one of HeCo's own is written
+            np.save(file, np.eye(6, 3))
         (folder / "pa.txt").write_text("".join(f"{i}\t{(3 * i) % 5}\n" for i in range(6)))
         np.save(folder / "labels.npy", np.array([2.0, 0, 1, 1, 0, 2]))
         for part, nodes in (("train", [4, 0]), ("val", [1, 5]), ("test", [2, 3])):

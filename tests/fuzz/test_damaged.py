@@ -12,7 +12,7 @@ from tests.fuzz.damage import Change, changes, damaged
 from tests.fuzz.oracle import answer, inputs, lay
 from tests.fuzz.samples import Sample, make_samples
 
-TABLES = ("csv", "tsv", "csv.gz", "parquet", "edge list")
+TABLES = ("csv", "tsv", "csv.gz", "parquet", "edge list", "parts", "jsonl", "xlsx", "misnamed")
 ARRAYS = ("npy", "scipy npz", "mtx", "mtx.gz", "npz", "graphml", "pt")
 TYPED = ("hetero csv", "heco", "hetero pt")
 PUBLIC = ("planetoid", "gnn-benchmark", "wikics", "ogbn", "wheel", "imdb")

@@ -106,7 +106,8 @@ def test_a_fault_is_told_with_file_and_line(
     tables[table][row] = faults[fault[1]](tables[table][row])  # type: ignore[no-untyped-call]
     dialect = replace(PLAIN, head=head)
     lay(tmp_path, {f"{name}.csv": dialect.write(rows) for name, rows in tables.items()})
-    error = answer(lambda: load_graph(tmp_path), f"{table}.csv:{1 + row + head.count(chr(10))}")
+    place = f"{table}.csv:{1 + row + head.count(chr(10))}"
+    error = answer(lambda: load_graph(tmp_path, missing="refuse"), place)
     assert isinstance(error, DGBError), fault
 
 

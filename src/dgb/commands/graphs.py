@@ -31,7 +31,8 @@ def choose_data(options: Namespace, data: Data) -> Data:
     """Return which files and columns to read, with absolute paths to find them again later."""
     from dgb.data.load import is_path
 
-    columns = {key: getattr(options, key, None) for key in ("id", "label", "weight", "drop")}
+    keys = ("id", "label", "weight", "drop", "charset")
+    columns = {key: getattr(options, key, None) for key in keys}
     data = replace(data, **{key: value for key, value in columns.items() if value})
     files = {key: getattr(options, key) or getattr(data, key) for key in ("nodes", "labels")}
     graph = _absolute(options.graph) if is_path(options.graph) else options.graph

@@ -19,6 +19,7 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
+from dgb.files.kinds import TORCH, find_kind
 from dgb.recipe import Data
 from dgb.settings import make_section
 
@@ -110,7 +111,7 @@ def is_hetero(name_or_path: PathLike) -> bool:
     from dgb.data.typed.heco import is_heco
 
     path = Path(given).expanduser()
-    if path.suffix.lower() == ".pt" and path.is_file():
+    if path.is_file() and find_kind(path) == TORCH:
         state = path.stat()
         return _holds_hetero_data(path, (state.st_ino, state.st_size, state.st_mtime_ns))
     return is_hetero_folder(path) or is_heco(path)

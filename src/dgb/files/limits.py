@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from dgb.errors import DGBError
+from dgb.files.kinds import PACKED
 
 GROUP = Path("/sys/fs/cgroup")  # where Linux keeps the limits of a container
 SHARE = 0.5  # of what is free: whatever is read is copied at least once on its way
@@ -63,12 +64,14 @@ _PIECE = 1 << 22
 
 
 def read_whole(path: Path) -> bytes:
-    """Return the bytes of a file, unpacked where its name ends in .gz."""
-    if path.suffix.lower() == ".gz":
-        with gzip.open(path) as file:
-            return unpack(file, str(path))
+    """Return the bytes of a file, unpacked where it begins as gzip does."""
     refuse_beyond_room(f"{path} has", path.stat().st_size, TRUST)
-    return path.read_bytes()
+    with path.open("rb") as file:
+        is_packed = file.read(2) == PACKED
+    if not is_packed:
+        return path.read_bytes()
+    with gzip.open(path) as unpacked:
+        return unpack(unpacked, str(path))
 
 
 def unpack(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:

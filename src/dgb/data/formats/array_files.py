@@ -13,7 +13,6 @@ from dgb.arrays import Array
 from dgb.data.align import align
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import (
-    MATRIX_SUFFIXES,
     Matrix,
     class_labels,
     count_nodes,
@@ -31,10 +30,9 @@ from dgb.data.tables.table import Table, find_column, read_table, table_of
 from dgb.data.tables.text_file import BLOCK, single_space
 from dgb.data.weights import merge_repeats, tell_repeats
 from dgb.errors import DGBError, refusing
+from dgb.files.kinds import MATRICES, NPY, NPZ, find_kind
 from dgb.files.limits import read_whole, refuse_nodes
 from dgb.recipe import Data
-
-ARRAY_SUFFIXES = (*MATRIX_SUFFIXES, ".mtx", ".mtx.gz")
 
 
 def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
@@ -45,10 +43,10 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
     problem, advice = "not edges between rows of nodes", "check that the files fit together"
     with refusing(path, problem, advice, reading.nodes, reading.labels):
         nodes: Table | Features | None = None
-        if reading.nodes.lower().endswith(MATRIX_SUFFIXES):
+        if reading.nodes and find_kind(Path(reading.nodes)) in MATRICES:
             nodes = node_matrix(Path(reading.nodes))
         elif reading.nodes:
-            nodes = read_table(Path(reading.nodes))
+            nodes = read_table(Path(reading.nodes), charset=reading.charset)
         rows = nodes.content if isinstance(nodes, Table) else nodes
         count = None if rows is None else int(rows.shape[0])
         adjacency, notes = _read_edges(path, count)
@@ -68,14 +66,20 @@ def read_array_files(path: Path, reading: Data, encoding: Encoding | None) -> Gr
         return replace(graph, notes=(*notes, *graph.notes))
 
 
+def read_labels(reading: Data) -> Table | None:
+    """Read the table of labels that a recipe names, if any."""
+    path = Path(reading.labels)
+    return read_table(path, charset=reading.charset) if reading.labels else None
+
+
 def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data) -> Graph:
     rows = np.zeros((adjacency.shape[0], 1), np.float32) if x is None else x
-    if reading.labels.lower().endswith(".npy"):
+    if reading.labels and find_kind(Path(reading.labels)) == NPY:
         with refusing(Path(reading.labels), "not labels", "give one integer per node"):
             labels = class_labels(read_npy(Path(reading.labels)))
         graph = make_graph(name, rows, adjacency, labels=labels)
     else:
-        table = read_table(Path(reading.labels)) if reading.labels else None
+        table = read_labels(reading)
         graph = graph_from_matrix(name, _no_edges(), rows, table, replace(reading, weight=""))
         graph = _with_edges(graph, adjacency)
     return with_structure(graph, reading.structure) if x is None else graph
@@ -89,7 +93,7 @@ def _join_table(
         ids = np.arange(nodes.content.num_rows)
         nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
     reading = replace(reading, weight="", id=id_name or "id")
-    labels = read_table(Path(reading.labels)) if reading.labels else None
+    labels = read_labels(reading)
     graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
     ids, positions = graph.node_ids, np.arange(graph.num_nodes)
     is_sorted = ids.dtype.kind not in "iu" or np.array_equal(ids, positions)
@@ -121,10 +125,10 @@ def _read_edges(path: Path, num_nodes: int | None) -> tuple[Matrix, list[str]]:
 
     `num_nodes` is known where there are node rows; pairs alone end at the last node they name.
     """
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
+    kind = find_kind(path)
+    if kind == NPY:
         return _read_pairs(path, num_nodes)
-    matrix = read_sparse(path) if suffix == ".npz" else _read_market(path)
+    matrix = read_sparse(path) if kind == NPZ else _read_market(path)
     if matrix.shape[0] != matrix.shape[1]:
         raise DGBError(
             f"{path}: {matrix.shape[0]} × {matrix.shape[1]} is not an adjacency; give a square "

@@ -13,12 +13,12 @@ from dgb.arrays import Array
 from dgb.data.checked import check_labels
 from dgb.data.graph import Features
 from dgb.errors import DGBError, refusing
+from dgb.files.kinds import NPY, find_kind
 from dgb.files.limits import check_members, refuse_nodes
 from dgb.terminal import some
 
 Arrays = dict[str, Array]
 Matrix = Any  # a scipy sparse array; scipy ships no types
-MATRIX_SUFFIXES = (".npy", ".npz")
 _SPARSE_KEYS = ("format", "shape", "data", "indices", "indptr", "row", "col")
 _ROWS = "give a row for each of them"
 _FEW = 1000  # nodes that any file may have without an edge
@@ -50,8 +50,8 @@ def read_npy(path: Path) -> Array:
 
 
 def node_matrix(path: Path) -> Features:
-    """Read features, one row per node, from a .npy array or a sparse .npz of scipy."""
-    x = read_npy(path) if path.suffix.lower() == ".npy" else read_sparse(path)
+    """Read features, one row per node, from an array of numpy or a sparse matrix of scipy."""
+    x = read_npy(path) if find_kind(path) == NPY else read_sparse(path)
     if x.ndim != 2 or x.dtype.kind not in "biuf":
         raise DGBError(
             f"{path}: features must be numbers, one row per node and one column per feature, "

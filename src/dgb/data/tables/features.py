@@ -16,8 +16,8 @@ from dgb.recipe import Data
 from dgb.terminal import some
 
 _FORMS = {
-    "point": "numbers such as 1,007 read as a thousand",
-    "comma": "numbers such as 3,5 read with decimal commas",
+    "point": "numbers such as 1,007 read as 1007",
+    "comma": "numbers such as 3,5 read as 3.5",
     "day-first": "dates such as 31/12/2020 read with the day first",
     "month-first": "dates such as 12/31/2020 read with the month first",
 }
@@ -42,7 +42,7 @@ def learn_features(
     told = [
         *_tell_text(table, columns, reading),
         ("columns of text that are not used", dropped),
-        *_tell_cells(kept),
+        *_tell_cells(kept, f"with the {'mean' if reading.missing == 'mean' else 'median'}"),
     ]
     notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in told if such]
     return (_join_parts([one.part for one in kept]), Encoding(columns)) if kept else (None, None)
@@ -66,7 +66,10 @@ def encode_features(
         with faults:
             found.append(encode_column(table, column))
     faults.refuse()
-    told = [("columns that the run does not know, left out", extra), *_tell_cells(found)]
+    told = [
+        ("columns that the run does not know, left out", extra),
+        *_tell_cells(found, "as in training"),
+    ]
     notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in told if such]
     return _join_parts([one.part for one in found])
 
@@ -87,10 +90,11 @@ def _join_parts(parts: Sequence[Part]) -> Features:
 Told = Iterator[tuple[str, list[str]]]  # what was done, and the columns that it was done to
 
 
-def _tell_cells(found: Sequence[Encoded]) -> Told:
-    for is_flagged, how in ((True, " and flagged in columns of their own"), (False, "")):
+def _tell_cells(found: Sequence[Encoded], how: str) -> Told:
+    for is_flagged, more in ((True, " and flagged in columns of their own"), (False, "")):
         such = [one for one in found if one.missing and one.column.flag == is_flagged]
-        yield f"missing cells filled{how}", [f"{one.column.name} {one.missing:,}" for one in such]
+        counts = [f"{one.column.name} {one.missing:,}" for one in such]
+        yield f"missing cells filled {how}{more}", counts
     for one in found:
         count = [f"{one.unseen:,}"] if one.unseen else []
         yield f"values of {one.column.name!r} that have no column", count

@@ -12,12 +12,14 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.tables.text_file import TEXT_SUFFIXES, open_text, read_text, records
+from dgb.data.tables.sheets import read_excel, read_json
+from dgb.data.tables.text_file import open_text, read_text, records
 from dgb.errors import DGBError
+from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
 from dgb.files.parquet import read_parquet
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
-TABLE_SUFFIXES = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), ".parquet")
+_READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 _NAMED = 5  # rows that an error names
 
@@ -29,6 +31,7 @@ class Table:
     content: Any  # pyarrow Table
     source: str
     text: Path | None = None  # the delimited file whose lines `place` counts
+    charset: str = ""  # that it is written in, UTF-8 by default
     has_names: bool = True  # else the columns are called 1, 2, …
     skipped: int = 0  # rows of the file before the first of content
 
@@ -48,11 +51,13 @@ class Table:
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say where rows stand, in one slow reading of a text file."""
         if self.text is None:
-            is_file = self.source.endswith(".parquet")
+            is_file = bool(Path(self.source).suffix)
             form = f"{self.source} row {{}}" if is_file else f"row {{}} of {self.source}"
             return [form.format(row + 1) for row in rows]
         wanted = [row + self.skipped for row in rows]
-        rows_read = enumerate(islice(records(open_text(self.text)), max(wanted, default=-1) + 1))
+        rows_read = enumerate(
+            islice(records(open_text(self.text, self.charset)), max(wanted, default=-1) + 1)
+        )
         lines = {number: line for number, (line, _) in rows_read if number in wanted}
         return [f"{self.source}:{lines.get(number, '?')}" for number in wanted]
 
@@ -66,24 +71,21 @@ class Table:
         return replace(self, content=content, has_names=True, skipped=self.skipped + 1)
 
 
-def read_table(path: Path, *, has_names: bool = True) -> Table:
-    """Read a delimited text file or Parquet; a text file without names keeps its first row."""
-    if not is_table(path):
-        known = ", ".join(TABLE_SUFFIXES)
+def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Table:
+    """Read a table of any form; a text file without names keeps its first row."""
+    kind = find_kind(path)
+    if kind not in TABLES:
+        known = known_suffixes(*TABLES)
         raise DGBError(f"{path}: not a table of a known form; give one of {known}")
-    if path.suffix.lower() == ".parquet":
-        return Table(_plain(read_parquet(path)), path.name)
-    table = Table(_plain(read_text(path), is_trimmed=True), path.name, path, has_names=False)
+    if kind != TEXT:
+        return Table(_plain(_READERS.get(kind, read_parquet)(path)), path.name)
+    content = _plain(read_text(path, charset), is_trimmed=True)
+    table = Table(content, path.name, path, charset, has_names=False)
     if not has_names:
         return table
     if all(re.match(NUMBER, cell) for cell in table.row_text()):
         raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
     return table.with_names()
-
-
-def is_table(path: Path) -> bool:
-    """Tell by its name whether a file can be read as a table."""
-    return path.name.lower().endswith(TABLE_SUFFIXES)
 
 
 def table_of(frame: Any, what: str) -> Table:

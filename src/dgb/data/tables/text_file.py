@@ -14,10 +14,9 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from dgb.errors import DGBError
-from dgb.files.limits import read_whole
+from dgb.files.limits import read_whole, refuse_beyond_room
 from dgb.terminal import byte_bar
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
 BLOCK = 1 << 23  # a row must fit into one, and threads share them
 _MOST_COLUMNS = 100_000
 _LOOKED_AT = 20  # lines, to find the delimiter
@@ -39,11 +38,11 @@ class TextFile:
     skipped: int
 
 
-def read_text(path: Path) -> Any:
+def read_text(path: Path, charset: str = "") -> Any:
     """Read every cell of a delimited file as trimmed text; the names stay the first row."""
     from tqdm.utils import CallbackIOWrapper
 
-    file = open_text(path)
+    file = open_text(path, charset)
     line, cells = next(records(file))
     if len(cells) > _MOST_COLUMNS:
         raise DGBError(
@@ -64,10 +63,10 @@ def read_text(path: Path) -> Any:
         raise _explain(file, len(cells), str(error)) from None
 
 
-def open_text(path: Path) -> TextFile:
+def open_text(path: Path, charset: str = "") -> TextFile:
     """Open a delimited file, packed or not, and find its first row and its delimiter."""
     try:
-        content = read_whole(path).removeprefix(b"\xef\xbb\xbf")
+        content = as_utf8(read_whole(path), path.name, charset)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DGBError(f"{path}: cannot be read ({reason}); get or write it again") from None
@@ -81,6 +80,26 @@ def open_text(path: Path) -> TextFile:
     delimiter = _find_delimiter(content, path)
     content = single_space(content) if delimiter == " " else content
     return TextFile(path.name, content, delimiter, skipped)
+
+
+def as_utf8(content: bytes, name: str, charset: str) -> bytes:
+    """Return text of a charset, UTF-8 by default and UTF-16 by its mark, as UTF-8 without mark."""
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    charset = charset or ("utf-16" if is_utf16 else "")
+    sample = content[:_SAMPLE]
+    if not charset and len(sample) < 4 * sample.count(0) < 3 * len(sample):  # every other byte
+        advice = "name its encoding, such as data.charset=utf-16-le or utf-16-be"
+        raise DGBError(f"{name}: not UTF-8 but half of it zeros; {advice}")
+    if not charset:
+        return content.removeprefix(codecs.BOM_UTF8)
+    refuse_beyond_room(f"{name} takes", 5 * len(content))
+    try:
+        return content.decode(charset).removeprefix("\ufeff").encode()
+    except LookupError:
+        advice = "name one that Python knows, such as cp1252, latin-1 or utf-16"
+        raise DGBError(f"data.charset: there is no encoding {charset!r}; {advice}") from None
+    except UnicodeError as error:
+        raise DGBError(f"{name}: not {charset} text ({error}); name another encoding") from None
 
 
 def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
@@ -167,7 +186,10 @@ def _explain(file: TextFile, width: int, reason: str) -> DGBError:
     broken = _find_broken(file.content)
     if broken is not None:
         line = file.skipped + _count_line_ends(file.content, broken) + 1
-        return DGBError(f"{file.name}:{line}: not UTF-8 text; save the file as UTF-8")
+        return DGBError(
+            f"{file.name}:{line}: not UTF-8 text; name its encoding, such as "
+            "data.charset=cp1252 or utf-16, or save the file as UTF-8"
+        )
     for line, cells in records(file):
         if len(cells) != width:
             mark = _NAMES.get(file.delimiter, repr(file.delimiter))

@@ -2,18 +2,20 @@
 
 from pathlib import Path
 
-from dgb.data.tables.table import TABLE_SUFFIXES, is_table, read_table
+from dgb.data.tables.table import read_table
 from dgb.data.typed.from_tables import Encodings, hetero_from_tables
 from dgb.data.typed.graph import UNNAMED, HeteroGraph
 from dgb.data.typed.schema import Triple
 from dgb.errors import DGBError
+from dgb.files.kinds import TABLES, find_kind, is_parts, known_suffixes, suffix_of
 from dgb.recipe import Data
 from dgb.terminal import some
 
 
 def is_hetero_folder(folder: Path) -> bool:
     """Tell whether a folder holds its edges in a folder of their own, a file for each relation."""
-    return (folder / "edges").is_dir()
+    edges = folder / "edges"
+    return edges.is_dir() and not is_parts(edges)
 
 
 def read_hetero_folder(
@@ -35,25 +37,27 @@ def read_hetero_folder(
                 f"{folder}: the types {other} and {kind} differ in case alone; name their files "
                 "alike, or name them differently"
             )
-    nodes = {kind: read_table(path) for kind, path in node_files.items()}
-    edges = {triple: read_table(path, has_names=False) for triple, path in edge_files.items()}
+    nodes = {kind: read_table(path, charset=reading.charset) for kind, path in node_files.items()}
+    edges = {
+        triple: read_table(path, has_names=False, charset=reading.charset)
+        for triple, path in edge_files.items()
+    }
     return hetero_from_tables(folder.resolve().name, nodes, edges, reading, encodings)
 
 
 def stem(path: Path) -> str:
     """Return the name of a table without the suffixes that say how it is written."""
-    endings = [suffix for suffix in TABLE_SUFFIXES if path.name.lower().endswith(suffix)]
-    return path.name[: -len(max(endings, key=len))]
+    return path.name[: len(path.name) - len(suffix_of(path.name))]
 
 
 def _tables(folder: Path) -> list[Path]:
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     found = [path for path in found if not path.name.startswith(".")]
-    others = [path.name for path in found if not is_table(path)]
+    others = [path.name for path in found if find_kind(path) not in TABLES]
     if others:
         raise DGBError(
             f"{folder} holds what is not a table: {some(others)}; leave only files of "
-            f"{', '.join(TABLE_SUFFIXES)} there"
+            f"{known_suffixes(*TABLES)} there"
         )
     stems = [stem(path) for path in found]
     twice = [path.name for path in found if stems.count(stem(path)) > 1]
