@@ -72,8 +72,7 @@ def test_nodes_without_labels_get_classes_with_probabilities(
 ) -> None:
     assert main(["predict", str(run)]) == 0
     printed = capsys.readouterr().out
-    assert "labels: 30 of 90 nodes: 3 train, 3 validation, 24 test (random split)" in printed
-    assert "learned from: 30 labels" in printed and "accuracy" in printed
+    assert "labels: 30 of 90 nodes; learned from all" in printed and "accuracy" in printed
     assert "calibration error" in printed and "predictions of 60 nodes" in printed
     rows, graph = read_rows(run / "predictions.csv"), make_blocks(90)
     assert graph.labels is not None
@@ -114,7 +113,7 @@ def test_numbers_get_limits(run: Path, tmp_path: Path, capsys: pytest.CaptureFix
     out = tmp_path / "age.csv"
     assert main(["predict", str(run), "--label", "age", "--all", "--out", str(out)]) == 0
     said = capsys.readouterr()
-    assert "R² 0.9" in said.out and "90 nodes, which are numbers" in said.out
+    assert "R² 0.9" in said.out and "90 of 90 nodes; learned from all" in said.out
     assert "'age' was a feature" in said.err and "train again with --label age" in said.err
     rows = read_rows(out)
     held = [float(r["low"]) <= float(r["label"]) <= float(r["high"]) for r in rows.values()]
@@ -149,7 +148,10 @@ def test_test_labels_of_a_split_are_not_learned_from(
         assert main(["predict", str(folder)]) == 0
         written.append((folder / "predictions.csv").read_text())
     assert written[0] == written[1] and written[0].count("\n") == 31
-    assert "30 train, 30 validation, 30 test (its own split)" in capsys.readouterr().out
+    assert (
+        "30 train, 30 validation, 30 test (its own split); learned from 60 "
+        in capsys.readouterr().out
+    )
 
 
 def test_a_graph_that_has_changed_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +179,7 @@ def test_several_types_of_nodes(
     z[rows] = pointing_at(library.labels)
     run = make_run(tmp_path / "run", data, z, "data.label=field", f"data.target={target}")
     assert main(["predict", str(run), "--all"]) == 0
-    assert "paper nodes" in capsys.readouterr().out
+    assert "learned from" in capsys.readouterr().out
     found = read_rows(run / "predictions.csv")
     assert list(found) == [f"paper:{i}" if target else i for i in library.nodes["paper"].node_ids]
 

@@ -43,12 +43,13 @@ def run(blocks: Graph, z: Array, tmp_path: Path) -> Path:
 
 
 def ask(run: Path, *nodes: str, **options: Any) -> None:
-    chosen = {"k": 3, "vectors": None, "json": False, "all": False, "out": None} | options
+    chosen = {"k": 3, "vectors": None, "json": False, "all": False, "out": None, "why": False}
+    chosen |= options
     neighbors.run(Namespace(run=str(run), nodes=list(nodes), **chosen))
 
 
 def group(run: Path, clusters: int | None = None, out: str | None = None) -> None:
-    cluster.run(Namespace(run=str(run), clusters=clusters, out=out))
+    cluster.run(Namespace(run=str(run), clusters=clusters, out=out, describe=False))
 
 
 def test_the_neighbors_of_all_nodes_are_written(run: Path, blocks: Graph, z: Array) -> None:
@@ -200,7 +201,7 @@ def test_clusters_are_counted_written_and_shown(
 
 def test_two_nodes_are_one_cluster(run: Path, z: Array, capsys: pytest.CaptureFixture[str]) -> None:
     write_embeddings(run / "embeddings.parquet", np.array(["a", "b"]), z[:2])
-    cluster.run(Namespace(run=str(run), clusters=None, out=None))
+    cluster.run(Namespace(run=str(run), clusters=None, out=None, describe=False))
     assert capsys.readouterr().out.startswith("one cluster: vectors are all alike")
 
 

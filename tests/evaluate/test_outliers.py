@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from dgb.data.encoding import Column, Encoding
-from dgb.data.names import columns_of, describe_values
+from dgb.data.names import features_of
 from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
 from tests.conftest import make_blocks
 
@@ -67,14 +67,11 @@ def test_columns_are_described_in_the_users_words() -> None:
             Column("note", "words", width=2),
         )
     )
-    columns = columns_of(encoding, 5)
-    told = describe_values(
-        columns, np.array([0, 1, 2, 4]), np.array([2.0, 1, 0, 1]), np.array([0.5, 0.1, 0.8, 0])
-    )
-    assert told == [
-        "income 700 (neighbors 550)",
-        "city=Oslo (of neighbors 10%)",
-        "not city=Rome (80% are)",
-        "words of note",
-    ]
-    assert columns_of(None, 2)[1][0].name == "column 2"
+    income, oslo, rome, word, _ = features_of(encoding, 5)
+    assert income.describe(2.0, 0.5, "neighbors") == "income 700 (neighbors 550)"
+    assert income.text(20) == "2,500"
+    assert oslo.describe(1.0, 0.1, "neighbors") == "city=Oslo (neighbors 10%)"
+    assert rome.describe(0.0, 0.8, "neighbors") == "not city=Rome (neighbors 80%)"
+    assert rome.describe(0.25, 0.8, "all") == "city=Rome 25% (all 80%)"
+    assert word.describe(1.0, 0.0, "all") == word.name == "words of note"
+    assert features_of(None, 2)[1].name == "column 2"

@@ -3,7 +3,9 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.options import check_counts, check_out
+from dgb.commands.options import add_data_options, check_counts, check_out
+from dgb.commands.runs import open_run
+from dgb.commands.why import Reasons
 from dgb.errors import DGBError
 from dgb.terminal import output
 
@@ -18,10 +20,15 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--clusters", type=int, metavar="K", help=how_many)
     out = ".csv or .parquet (default: clusters.csv in the run folder)"
     parser.add_argument("--out", metavar="FILE", help=out)
+    about = "say by which columns each cluster differs from all nodes"
+    parser.add_argument("--describe", action="store_true", help=about)
+    add_data_options(parser)
 
 
 def run(options: Namespace) -> None:
     """Group the nodes of a run by k-means; write a cluster for every node and print the groups."""
+    import numpy as np
+
     from dgb.data.ids import arrow_ids
     from dgb.evaluate.cluster import central_rows, choose_clusters, cluster
     from dgb.files.columns import write_columns
@@ -43,8 +50,11 @@ def run(options: Namespace) -> None:
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
     clusters = cluster(z, count, seed)
     write_columns(out, {"node_id": arrow_ids(ids), "cluster": clusters.astype("int32")})
+    reasons = Reasons(open_run(options)) if options.describe else None
     output(f"{'cluster':>7}{'nodes':>10}  most central")
     for name, central in enumerate(central_rows(z, clusters, CENTRAL)):
-        size = int((clusters == name).sum())
-        output(f"{name:>7}{size:>10,}  {', '.join(map(str, ids[central]))}")
+        nodes = np.flatnonzero(clusters == name)
+        output(f"{name:>7}{len(nodes):>10,}  {', '.join(map(str, ids[central]))}")
+        if reasons is not None:
+            output(f"{'':19}{'; '.join(reasons.of_group(nodes))}")
     output(f"cluster of every node: {out}")

@@ -6,7 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import add_count, check_out
+from dgb.commands.options import add_count, add_data_options, check_out
+from dgb.commands.runs import open_run
+from dgb.commands.why import Reasons
 from dgb.errors import DGBError, printable
 from dgb.terminal import output
 
@@ -24,9 +26,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="write those of all nodes to a file")
     add_count(parser, "-k", 10, "of each (default: 10)")
     parser.add_argument("--vectors", metavar="FILE", help="other embeddings, made by dgb embed")
+    about = "say what they have in common: neighbors, and unusual values of columns"
+    parser.add_argument("--why", action="store_true", help=about)
     parser.add_argument("--json", action="store_true", help="for programs")
     out = "of --all (default: neighbors.parquet in the run folder)"
     parser.add_argument("--out", metavar="FILE", help=out)
+    add_data_options(parser)
 
 
 def run(options: Namespace) -> None:
@@ -38,6 +43,8 @@ def run(options: Namespace) -> None:
         raise DGBError(f"-k must be at least 1, not {options.k}")
     if bool(options.nodes) == options.all:
         raise DGBError("give the ids of nodes, or --all for a file with the neighbors of all")
+    if options.why and (options.all or options.vectors):
+        raise DGBError("--why goes with ids of nodes, and with the run's own vectors")
     folder = Path(options.run)
     files.read_recipe(folder)
     ids, z = read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
@@ -47,6 +54,8 @@ def run(options: Namespace) -> None:
         output(f"{options.k} neighbors of {len(ids):,} nodes: {out}")
         return
     found = _find(options, folder, ids, z)
+    if options.why:
+        _add_reasons(Reasons(open_run(options)), found, ids)
     if options.json:
         print(json.dumps(found, indent=2, default=str))
     else:
@@ -102,12 +111,19 @@ def _find(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[di
     ]
 
 
+def _add_reasons(reasons: Reasons, found: list[dict[str, Any]], ids: "Array") -> None:
+    place = {node: row for row, node in enumerate(ids.tolist())}
+    for entry in found:
+        for near in entry["neighbors"]:
+            near["why"] = reasons.of_pair(place[entry["id"]], place[near["id"]])
+
+
 def _format(entry: dict[str, Any]) -> list[str]:
     names = [printable(str(near["id"])) for near in entry["neighbors"]]
     width = max(map(len, names), default=0) + 2
     label = f" ({entry['label']})" if entry["label"] else ""
-    rows = [
-        f"  {name:{width}}{near['similarity']:>8.4f}  {near['label'] or ''}".rstrip()
-        for name, near in zip(names, entry["neighbors"], strict=True)
-    ]
+    rows = []
+    for name, near in zip(names, entry["neighbors"], strict=True):
+        rows.append(f"  {name:{width}}{near['similarity']:>8.4f}  {near['label'] or ''}".rstrip())
+        rows += [f"    {reason}" for reason in near.get("why", ())]
     return [f"{entry['id']}{label}", *rows]

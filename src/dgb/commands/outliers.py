@@ -32,7 +32,9 @@ def run(options: Namespace) -> None:
         raise DGBError(f"-k must be at least 1, not {options.k}")
     out = check_out(options.out, Path(options.run) / "outliers.csv", (".csv", ".parquet"))
     found = open_run(options)
-    x, edges = _features(found), found.edges()
+    x, edges = found.features(), found.edges()
+    if x is None:
+        raise DGBError("the nodes have no features of one table; add node rows (data.nodes)")
     low = reduce_features(x, found.recipe.train.seed)
     scores = score_outliers(low, edges)
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
@@ -54,25 +56,12 @@ def run(options: Namespace) -> None:
     output(f"scores of {len(order):,} nodes{left}: {out}")
 
 
-def _features(found: FinishedRun) -> Any:
-    from dgb.data.graph import Graph
-    from dgb.recipe import ALL_TYPES
-
-    graph, nodes = found.graph, found.graph.target_graph()
-    if not isinstance(graph, Graph) and found.recipe.data.target == ALL_TYPES:
-        raise DGBError("features of several types cannot be compared; train for one type")
-    is_bare = not isinstance(graph, Graph) and graph.nodes[graph.target].x is None
-    if is_bare or (nodes.encoding is not None and nodes.encoding.structure):
-        raise DGBError("the nodes have no features of their own; add node rows (data.nodes)")
-    return nodes.x
-
-
 def _describe(found: FinishedRun, x: Any, edges: Any, low: Any, node: int) -> dict[str, str]:
-    from dgb.data.names import columns_of, describe_values
     from dgb.evaluate.outliers import explain_outlier
 
     reason = explain_outlier(x, edges, low, node)
-    columns = columns_of(found.graph.target_graph().encoding, x.shape[1])
-    values = describe_values(columns, reason.columns, reason.own, reason.usual)
+    columns = found.describe_columns(x)
+    cells = zip(reason.columns, reason.own, reason.usual, strict=True)
+    values = [columns[place].describe(own, usual, "neighbors") for place, own, usual in cells]
     near = ", ".join(str(node) for node in found.ids[reason.neighbors].tolist())
     return {"reason": "; ".join(dict.fromkeys(values)) or "no single column", "neighbors": near}

@@ -38,7 +38,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import arrow_ids
-    from dgb.evaluate.labels import describe_labels, learnable_nodes
+    from dgb.evaluate.labels import learnable_nodes
     from dgb.files.columns import write_columns
     from dgb.run.setup import target_rows
     from dgb.run.vectors import read_embeddings
@@ -52,24 +52,33 @@ def run(options: Namespace) -> None:
     known = learnable_nodes(found.graph, seed)
     rows = target_rows(found.graph, found.recipe)
     ids, z = found.ids[rows], found.z[rows]
-    output(describe_labels(found.graph, seed), f"learned from: {len(known):,} labels")
-    predictor = _learn(options, found, z, known)
+    output(_describe_use(found, len(known)))
     if options.vectors:
         asked, vectors = read_embeddings(Path(options.vectors))
         is_learned = np.isin(asked.astype(str), ids[known].astype(str))
     else:
         asked, vectors, is_learned = ids, z, np.isin(np.arange(len(ids)), known)
+    wanted = np.flatnonzero(~is_learned | options.all)
+    if not len(wanted):
+        raise DGBError("all nodes have labels that are learned from; --all writes these too")
+    predictor = _learn(options, found, z, known)
     values = predictor.predict(vectors)
     if options.all:
         values[predictor.checked] = predictor.held_out
-    wanted = np.flatnonzero(~is_learned | options.all)
-    if not len(wanted):
-        raise DGBError("all nodes have labels that were learned from; --all writes these too")
     columns = _columns(found, predictor, values[wanted], has_all=options.probabilities)
     if options.all:
         columns["label"] = _used_labels(found, predictor, known)
     write_columns(out, {"node_id": arrow_ids(asked[wanted])} | columns)
     output(f"predictions of {len(wanted):,} nodes: {out}")
+
+
+def _describe_use(found: FinishedRun, count: int) -> str:
+    from dgb.evaluate.labels import describe_labels
+
+    if found.graph.splits:
+        said = describe_labels(found.graph, found.recipe.train.seed)
+        return f"{said}; learned from {count:,} of train and validation"
+    return f"labels: {count:,} of {found.graph.target_graph().num_nodes:,} nodes; learned from all"
 
 
 def _learn(options: Namespace, found: FinishedRun, z: "Array", known: "Array") -> "Predictor":

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.graphs import open_graph
+from dgb.commands.graphs import data_options
 from dgb.commands.options import add_data_options
 from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES, Recipe
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
+    from dgb.data.names import Feature
     from dgb.data.typed.graph import AnyGraph
 
 
@@ -35,6 +36,23 @@ class FinishedRun:
             return union_graph(self.graph)
         return links_of(self.graph)
 
+    def features(self) -> Any:
+        """Return the features of the rows, or None where they have none of their own."""
+        from dgb.data.typed.graph import HeteroGraph
+
+        graph = self.graph
+        if isinstance(graph, HeteroGraph):
+            is_bare = self.recipe.data.target == ALL_TYPES or graph.nodes[graph.target].x is None
+        else:
+            is_bare = graph.encoding is not None and bool(graph.encoding.structure)
+        return None if is_bare else graph.target_graph().x
+
+    def describe_columns(self, x: Any) -> "list[Feature]":
+        """Return what every column of the features is called and made of."""
+        from dgb.data.names import features_of
+
+        return features_of(self.graph.target_graph().encoding, x.shape[1])
+
 
 def add_run_options(parser: ArgumentParser) -> None:
     """Add the run folder, and where its graph may come from."""
@@ -44,6 +62,7 @@ def add_run_options(parser: ArgumentParser) -> None:
 
 def open_run(options: Namespace) -> FinishedRun:
     """Read a run and its graph, with another column or file of labels where one is named."""
+    from dgb.data.load import read_graph
     from dgb.run import folder as files
     from dgb.run.setup import embedded_ids
     from dgb.run.vectors import read_embeddings
@@ -59,7 +78,8 @@ def open_run(options: Namespace) -> FinishedRun:
     }
     data = replace(recipe.data, **{key: value for key, value in asked.items() if value})
     ids, z = read_embeddings(folder / files.EMBEDDINGS)
-    graph = open_graph(data, options)
+    # Without the notes on how it was read, which the training has shown.
+    graph = read_graph(data, **data_options(options))
     _refuse_other_nodes(folder, ids, embedded_ids(graph, recipe))
     return FinishedRun(folder, replace(recipe, data=data), graph, ids, z)
 

@@ -1,36 +1,45 @@
 """Feature columns in the user's own words: their names, and what a number in them stands for."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-from dgb.arrays import Array
 from dgb.data.encoding import Column, Encoding
 from dgb.terminal import readable
 
-ColumnOf = tuple[Column, int]  # of the table, and which of the columns of x that it became
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of x: which column of the table it was made of, and which part of that."""
+
+    column: Column
+    place: int = 0
+
+    @property
+    def name(self) -> str:
+        """What a user calls it; words are hashed, and known by their column alone."""
+        if self.column.kind == "words":
+            return f"words of {self.column.name}"
+        return self.column.names()[self.place]
+
+    def describe(self, value: float, usual: float, whom: str) -> str:
+        """Return what a node has, and what others (`whom`) have on the mean."""
+        if self.column.kind == "words":
+            return self.name
+        if self.column.kind == "category" and value in (0, 1):
+            return f"{'' if value else 'not '}{self.name} ({whom} {usual:.0%})"
+        return f"{self.name} {self.text(value)} ({whom} {self.text(usual)})"
+
+    def text(self, value: float) -> str:
+        """Return a number of x as the table has it: a share of a category, a number unscaled."""
+        if self.column.kind == "category":
+            return f"{value:.0%}"
+        number = value * self.column.scale + self.column.shift
+        return f"{number:,.0f}" if abs(number) >= 1000 else readable(number)
 
 
-def columns_of(encoding: Encoding | None, width: int) -> list[ColumnOf]:
-    """Return for every column of x the column of the table that it was made of."""
+def features_of(encoding: Encoding | None, width: int) -> list[Feature]:
+    """Return what every column of x is; without names they are counted from 1."""
     columns = encoding.columns if encoding is not None else ()
-    found = [(column, place) for column in columns for place in range(len(column.names()))]
-    return found if len(found) == width else [(Column(f"column {i + 1}"), 0) for i in range(width)]
-
-
-def describe_values(
-    columns: Sequence[ColumnOf], places: Array, own: Array, usual: Array
-) -> list[str]:
-    """Return what a node has in some columns, and what its neighbors have on the mean."""
-    cells = zip(places.tolist(), own.tolist(), usual.tolist(), strict=True)
-    return [_describe(columns[place], one, mean) for place, one, mean in cells]
-
-
-def _describe(source: ColumnOf, own: float, usual: float) -> str:
-    column, place = source
-    if column.kind == "category":
-        name = f"{column.name}={column.levels[place]}"
-        return f"{name} (of neighbors {usual:.0%})" if own else f"not {name} ({usual:.0%} are)"
-    if column.kind == "words":
-        return f"words of {column.name}"
-    values = [value * column.scale + column.shift for value in (own, usual)]
-    name = column.names()[place]
-    return f"{name} {readable(values[0])} (neighbors {readable(values[1])})"
+    found = [Feature(column, place) for column in columns for place in range(len(column.names()))]
+    return (
+        found if len(found) == width else [Feature(Column(f"column {i + 1}")) for i in range(width)]
+    )
