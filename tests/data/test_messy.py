@@ -15,6 +15,7 @@ from dgb.data.look.spelling import group_values
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.errors import DGBError
+from dgb.estimator import DGB
 from tests.data.test_edge_table import pairs
 
 RING = "source,target\n" + "".join(f"{i},{(i + 1) % 12}\n" for i in range(12))
@@ -293,6 +294,8 @@ def test_a5_mixed_white_space_is_one_separator(tmp_path: Path) -> None:
     assert pairs(load_graph(tmp_path / "ws.txt")) == {(12, 45), (7, 45), (7, 12)}
     (tmp_path / "even.txt").write_text("12  45\t1.0\n45  7\t2.0\n7  12\t0.5\n")
     assert pairs(load_graph(tmp_path / "even.txt")) == {(12, 45), (7, 45), (7, 12)}
+    (tmp_path / "text.txt").write_text("ann  bob\t1.0\nbob  cy\t2.0\n")
+    assert pairs(load_graph(tmp_path / "text.txt")) == {("ann", "bob"), ("bob", "cy")}
     (tmp_path / "names.txt").write_text("Ann Lee\tBob Ray\nBob Ray\tCy Orr\n")
     assert pairs(load_graph(tmp_path / "names.txt")) == {
         ("Ann Lee", "Bob Ray"),
@@ -353,3 +356,19 @@ def test_b12_spelling_variants_are_shown_and_not_changed(tmp_path: Path) -> None
     assert "segment=retial" in graph.encoding.feature_names()
     rooms = {"room 1024": 40.0, "room 1025": 1.0, "bergen": 30.0, "berlin": 2.0}
     assert group_values(rooms) == []
+
+
+def test_b11_a_model_fills_what_it_embeds(tmp_path: Path) -> None:
+    nodes = {"id": list(range(6)), "age": [20.0, None, 40, 60, 80, 30], "size": [1, 2, 3, 4, 5, 6]}
+    edges = {"source": [0, 1, 2, 3, 4, 5], "target": [1, 2, 3, 4, 5, 0]}
+    small = ["encoder.width=4", "heads.hidden=4", "heads.width=4", "train.epochs=1"]
+    with pytest.warns(UserWarning, match="missing cells filled with the median"):
+        model = DGB(overrides=small).fit(pd.DataFrame(nodes), edges=pd.DataFrame(edges))
+    model.save(tmp_path / "model")
+    gap = nodes | {"age": [20.0, None, 40, 60, 80, None]}
+    with pytest.warns(UserWarning, match="missing cells filled as in training and flagged"):
+        z = DGB.load(tmp_path / "model").transform(pd.DataFrame(gap), edges=pd.DataFrame(edges))
+    assert z.shape == (6, 4) and np.isfinite(z).all()
+    assert model.encoding_ is not None
+    assert model.encoding_.columns[0].fill == (40.0,)
+    assert model.encoding_.feature_names() == ["age", "age=missing", "size"]

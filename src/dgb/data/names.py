@@ -20,17 +20,23 @@ class Feature:
             return f"words of {self.column.name}"
         return self.column.names()[self.place]
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it is 0 or 1 by itself: a level of a category, or that a cell is missing."""
+        is_last = self.place == len(self.column.names()) - 1
+        return self.column.kind == "category" or (self.column.flag and is_last)
+
     def describe(self, value: float, usual: float, whom: str) -> str:
         """Return what a node has, and what others (`whom`) have on the mean."""
         if self.column.kind == "words":
             return self.name
-        if self.column.kind == "category" and value in (0, 1):
+        if self.is_share and value in (0, 1):
             return f"{'' if value else 'not '}{self.name} ({whom} {usual:.0%})"
         return f"{self.name} {self.text(value)} ({whom} {self.text(usual)})"
 
     def text(self, value: float) -> str:
         """Return a number of x as the table has it: a share of a category, a number unscaled."""
-        if self.column.kind == "category":
+        if self.is_share:
             return f"{value:.0%}"
         number = value * self.column.scale + self.column.shift
         return f"{number:,.0f}" if abs(number) >= 1000 else readable(number)

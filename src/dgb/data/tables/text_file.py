@@ -148,12 +148,14 @@ def _first_lines(content: bytes) -> list[str]:
 
 
 def _is_spaced(lines: list[str]) -> bool:
-    """Tell whether tabs and spaces separate alike: all cells are numbers, as many in each line."""
-    # A cell of several words stays one: names may all have two.
+    """Tell whether tabs and spaces separate alike: as many cells in each line, and no names."""
     cells = [line.split() for line in lines]
-    has_both = any(" " in cell.strip() for line in lines for cell in line.split("\t"))
+    if len(set(map(len, cells))) > 1:
+        return False
+    spaced = [cell for line in lines for cell in line.split("\t") if " " in cell.strip()]
+    # A cell of several words stays one, for names may all have two: but not with two spaces.
     are_numbers = all(re.fullmatch(r"[+-]?[\d.]+", cell) for line in cells for cell in line)
-    return has_both and are_numbers and len(set(map(len, cells))) == 1
+    return bool(spaced) and (are_numbers or all("  " in cell.strip() for cell in spaced))
 
 
 def single_space(content: bytes) -> bytes:
