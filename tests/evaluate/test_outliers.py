@@ -75,3 +75,6 @@ def test_columns_are_described_in_the_users_words() -> None:
     assert rome.describe(0.25, 0.8, "all") == "city=Rome 25% (all 80%)"
     assert word.describe(1.0, 0.0, "all") == word.name == "words of note"
     assert features_of(None, 2)[1].name == "column 2"
+    aged = Encoding((Column("age", shift=40.0, scale=9.0, fill=(40.0,), flag=True),))
+    assert features_of(aged, 2)[1].describe(1.0, 0.25, "all") == "age=missing (all 25%)"
+    assert features_of(aged, 2)[0].describe(0.0, 1.0, "all") == "age 40 (all 49)"

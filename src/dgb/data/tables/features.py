@@ -9,12 +9,13 @@ from dgb.data.encoding import Column, Encoding
 from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.numbers import are_missing
-from dgb.data.tables.table import Table, is_text
+from dgb.data.tables.table import Cells, Table, is_text
 from dgb.data.tables.written import find_decimal, find_order, is_slashed
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 from dgb.terminal import some
 
+_LOOKED_AT = 100
 _FORMS = {
     "point": "numbers such as 1,007 read as 1007",
     "comma": "numbers such as 3,5 read as 3.5",
@@ -27,7 +28,7 @@ def learn_features(
     table: Table, names: Sequence[str], reading: Data, notes: list[str]
 ) -> tuple[Features | None, Encoding | None]:
     """Return x and its encoding, nothing where no column is a feature."""
-    empty = [name for name in names if are_missing(table.content.column(name)).all()]
+    empty = [name for name in names if _is_empty(table.content.column(name))]
     if empty:
         notes.append(f"{table.source}: columns without any value are not used: {some(empty, 10)}")
     names = [name for name in names if name not in empty]
@@ -72,6 +73,11 @@ def encode_features(
     ]
     notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in told if such]
     return _join_parts([one.part for one in found])
+
+
+def _is_empty(cells: Cells) -> bool:
+    # The first rows tell it of most columns.
+    return all(bool(are_missing(part).all()) for part in (cells.slice(0, _LOOKED_AT), cells))
 
 
 def _join_parts(parts: Sequence[Part]) -> Features:

@@ -10,7 +10,13 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
-from dgb.data.tables.written import find_decimal, find_order, plain_numbers, read_days
+from dgb.data.tables.written import (
+    find_decimal,
+    find_order,
+    has_other_dates,
+    plain_numbers,
+    read_days,
+)
 from dgb.errors import DGBError
 
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
@@ -40,8 +46,11 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
         if not is_text(cells):
             raise _no_feature(table, name)
         return None
+    is_number = np.abs(found.values) <= _LARGEST
+    if is_number.all():
+        return found
     is_missing = are_missing(cells)
-    rows = np.flatnonzero(~(np.abs(found.values) <= _LARGEST) & ~is_missing)
+    rows = np.flatnonzero(~is_number & ~is_missing)
     if len(rows):
         has_comma = is_text(cells) and "," in (cells[int(rows[0])].as_py() or "")
         comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
@@ -116,8 +125,10 @@ def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | 
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
         return Numbers(_as_floats(is_true))
-    order = find_order(cells, asked)
-    days, is_other = read_days(cells, order)
+    order, days, is_other = "", np.zeros(len(cells)), np.zeros(len(cells), bool)
+    if has_other_dates(cells):
+        order = find_order(cells, asked)
+        days, is_other = read_days(cells, order)
     is_iso = compute.fill_null(compute.match_substring_regex(cells, _DATE), False)
     if 2 * int(np.sum(is_other | np.asarray(is_iso.to_numpy()))) <= len(cells) - cells.null_count:
         return None

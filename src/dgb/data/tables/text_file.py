@@ -13,19 +13,16 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from dgb.data.tables.delimiter import NAMES, SAMPLE, find_delimiter
 from dgb.errors import DGBError
 from dgb.files.limits import read_whole, refuse_beyond_room
 from dgb.terminal import byte_bar
 
 BLOCK = 1 << 23  # a row must fit into one, and threads share them
 _MOST_COLUMNS = 100_000
-_LOOKED_AT = 20  # lines, to find the delimiter
-_SAMPLE = 1 << 16
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
 _COMMENTS = re.compile(rb"(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+")
 _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
-_USUAL, _RARE = "\t,;", "|\x01~^"  # marks between cells; the others only where none of these is
-_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ def open_text(path: Path, charset: str = "") -> TextFile:
     if not content or content.isspace():
         raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
     _refuse_long_line(path.name, content, skipped)
-    delimiter = _find_delimiter(content, path)
+    delimiter = find_delimiter(content, path)
     content = single_space(content) if delimiter == " " else content
     return TextFile(path.name, content, delimiter, skipped)
 
@@ -86,7 +83,7 @@ def as_utf8(content: bytes, name: str, charset: str) -> bytes:
     """Return text of a charset, UTF-8 by default and UTF-16 by its mark, as UTF-8 without mark."""
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     charset = charset or ("utf-16" if is_utf16 else "")
-    sample = content[:_SAMPLE]
+    sample = content[:SAMPLE]
     if not charset and len(sample) < 4 * sample.count(0) < 3 * len(sample):  # every other byte
         advice = "name its encoding, such as data.charset=utf-16-le or utf-16-be"
         raise DGBError(f"{name}: not UTF-8 but half of it zeros; {advice}")
@@ -125,39 +122,6 @@ def records(file: TextFile) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(usual)
 
 
-def _find_delimiter(content: bytes, path: Path) -> str:
-    lines = _first_lines(content)
-    is_csv = ".csv" in path.suffixes
-    for marks in (_USUAL, _RARE):
-        counts = {mark: [line.count(mark) for line in lines] for mark in marks}
-        present = [mark for mark in marks if counts[mark][0]]
-        even = [mark for mark in present if len(set(counts[mark])) == 1]
-        if even or (present and marks == _USUAL):
-            found = max(even or present, key=lambda m: (counts[m][0], is_csv and m == ","))
-            return " " if found == "\t" and _is_spaced(lines) else found
-    # A .csv of one column may hold texts of several words.
-    is_even = len({len(line.split()) for line in lines}) == 1
-    return " " if " " in lines[0].strip() and (is_even or not is_csv) else ","
-
-
-def _first_lines(content: bytes) -> list[str]:
-    sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
-    lines = re.split(r"\r\n|\n|\r", sample)
-    lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
-    return [line for line in lines if line.strip()][:_LOOKED_AT] or [""]
-
-
-def _is_spaced(lines: list[str]) -> bool:
-    """Tell whether tabs and spaces separate alike: as many cells in each line, and no names."""
-    cells = [line.split() for line in lines]
-    if len(set(map(len, cells))) > 1:
-        return False
-    spaced = [cell for line in lines for cell in line.split("\t") if " " in cell.strip()]
-    # A cell of several words stays one, for names may all have two: but not with two spaces.
-    are_numbers = all(re.fullmatch(r"[+-]?[\d.]+", cell) for line in cells for cell in line)
-    return bool(spaced) and (are_numbers or all("  " in cell.strip() for cell in spaced))
-
-
 def single_space(content: bytes) -> bytes:
     """Return text with one space between cells, and none at the ends of lines."""
     has_ends = content.startswith(b" ") or content.endswith(b" ")
@@ -194,7 +158,7 @@ def _explain(file: TextFile, width: int, reason: str) -> DGBError:
         )
     for line, cells in records(file):
         if len(cells) != width:
-            mark = _NAMES.get(file.delimiter, repr(file.delimiter))
+            mark = NAMES.get(file.delimiter, repr(file.delimiter))
             return DGBError(
                 f"{file.name}:{line}: {len(cells)} cells where the first row has {width}, separated"
                 f" by {mark}; fix the row, or put quotes around such a cell"

@@ -19,6 +19,7 @@ _FEW = 3  # cells from which commas are no slip, though most cells have none
 _TIME = r"(?:[T ](?P<hour>\d\d?):(?P<minute>\d\d)(?::(?P<second>\d\d))?)?$"
 _YEAR_FIRST = r"^(?P<year>\d{4})[/.](?P<month>\d\d?)[/.](?P<day>\d\d?)" + _TIME
 _DOTTED = r"^(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})" + _TIME
+_OTHER = r"^\d{1,4}[./-]\d\d?[./-]\d{1,4}(?:$|[T ])"  # any of these, and some of ISO's
 _SLASHED = r"^(?P<{}>\d\d?)[/-](?P<{}>\d\d?)[/-](?P<year>\d{{4}})" + _TIME
 
 
@@ -27,6 +28,8 @@ def find_decimal(table: Table, cells: Cells, asked: Collection[str]) -> str | No
 
     None where cells have no commas, or so few that they may be slips.
     """
+    if not compute.any(compute.match_substring(cells, ",")).as_py():
+        return None  # as most columns are: looked for in a tenth of the time
     is_point, is_comma = (_match(cells, form) for form in (_BY_POINT, _BY_COMMA))
     commas, plain = _count(compute.or_(is_point, is_comma)), _count(_match(cells, NUMBER))
     filled = len(cells) - cells.null_count
@@ -67,6 +70,11 @@ def _rewrite(cells: Cells, form: str, changes: tuple[tuple[str, str], ...]) -> C
     for old, new in changes:
         changed = compute.replace_substring(changed, old, new)
     return compute.if_else(_match(cells, form), changed, cells)
+
+
+def has_other_dates(cells: Cells) -> bool:
+    """Tell whether there are cells such as 31.12.2020, which are not ISO's dates."""
+    return _count(compute.and_not(_match(cells, _OTHER), _match(cells, r"^\d{4}-"))) > 0
 
 
 def find_order(cells: Cells, asked: Collection[str]) -> str:
