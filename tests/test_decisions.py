@@ -26,7 +26,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     income = (1000 * (3 + 5 * told) + 300 * rng.normal(size=90)).round(2)
     city = np.array(["Oslo", "Rome", "Lima"])[told]
     team = np.array(["red", "green", "blue"])[graph.labels]
-    data = write_graph(folder / "data", graph, city=city, income=income, team=team)
+    note = [f"{('ships', 'bread', 'music')[t]} and word{i}" for i, t in enumerate(told)]
+    columns = {"city": city, "income": income, "note": np.array(note), "team": team}
+    data = write_graph(folder / "data", graph, **columns)
     run = make_run(folder / "run", data, pointing_at(graph.labels), "data.label=team")
     (folder / "odd.json").write_text(json.dumps([f"paper-{i}" for i in odd]))
     return run
@@ -45,7 +47,9 @@ def test_outliers_are_named_with_columns_and_neighbors(
     planted = json.loads((run.parent / "odd.json").read_text())
     rows = read_rows(run / "outliers.csv")
     assert {row["node_id"] for row in rows[:2]} == set(planted)
-    assert float(rows[0]["score"]) >= float(rows[1]["score"]) > 3 > float(rows[5]["score"])
+    scores = [float(row["score"]) for row in rows]
+    assert scores == sorted(scores, reverse=True) and scores[1] > 3 > scores[len(rows) // 10]
+    assert np.median(scores) == pytest.approx(0, abs=0.01)
     assert "city=" in rows[0]["reason"] and "income" in rows[0]["reason"]
     assert rows[0]["reason"] in said.out and rows[0]["neighbors"] in said.out
     assert rows[2]["reason"] == "" and "note:" not in said.err
@@ -112,6 +116,7 @@ def test_clusters_are_described_by_columns_and_labels(
     for city, team in (("Oslo", "red"), ("Rome", "green"), ("Lima", "blue")):
         (line,) = [line for line in printed.splitlines() if f"label {team}" in line]
         assert f"city={city} " in line and "(all " in line
+    assert "'music' in note" in printed  # though its column is one of 256 that are hashed to
 
 
 def test_a_graph_without_features_has_neighbors_alone(

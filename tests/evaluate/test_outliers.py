@@ -1,5 +1,6 @@
 """Planted outliers are found, and the reason names what was planted."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from dgb.data.encoding import Column, Encoding
-from dgb.data.names import features_of
+from dgb.data.names import Feature, features_of
 from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
 from tests.conftest import make_blocks
 
@@ -48,7 +49,7 @@ def test_one_odd_number_stands_out_and_is_named() -> None:
     reason = explain_outlier(x, adjacency, reduce_features(x), 17)
     assert reason.columns[0] == 5 and reason.own[0] == 40
     near = set(adjacency.indices[adjacency.indptr[17] : adjacency.indptr[18]].tolist())
-    assert set(reason.neighbors.tolist()) <= near
+    assert set(reason.neighbors.tolist()) == near and reason.node.tolist() == [17]
     assert reason.usual[0] == pytest.approx(np.mean([x[i, 5] for i in near]), abs=1e-5)
 
 
@@ -78,3 +79,6 @@ def test_columns_are_described_in_the_users_words() -> None:
     aged = Encoding((Column("age", shift=40.0, scale=9.0, fill=(40.0,), flag=True),))
     assert features_of(aged, 2)[1].describe(1.0, 0.25, "all") == "age=missing (all 25%)"
     assert features_of(aged, 2)[0].describe(0.0, 1.0, "all") == "age 40 (all 49)"
+    dated = Feature(Column("joined", shift=365.0, unit="days", flag=True))
+    assert dated.text(1.0) == "1971-01-02"
+    assert replace(dated, place=1).describe(1.0, 0.25, "all") == "joined=missing (all 25%)"

@@ -2,13 +2,18 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dgb.commands.options import add_count, check_out
 from dgb.commands.runs import FinishedRun, add_run_options, open_run
 from dgb.errors import DGBError
 from dgb.terminal import output
 
+if TYPE_CHECKING:
+    from dgb.data.names import Naming
+    from dgb.evaluate.outliers import Reason
+
+NAMED = 3  # neighbors that differ most
 HELP = "nodes whose features do not fit their neighbors"
 
 
@@ -25,7 +30,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import arrow_ids
-    from dgb.evaluate.outliers import reduce_features, score_outliers
+    from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
     from dgb.files.columns import write_columns
 
     if options.k < 1:
@@ -41,7 +46,11 @@ def run(options: Namespace) -> None:
     order = order[: int(np.isfinite(scores).sum())]
     if not len(order):
         raise DGBError("no node has a neighbor among those that are embedded; nothing to compare")
-    reasons = [_describe(found, x, edges, low, node) for node in order[: options.k].tolist()]
+    naming = found.name_columns(x)
+    reasons = [
+        _describe(found, naming, explain_outlier(x, edges, low, node))
+        for node in order[: options.k].tolist()
+    ]
     columns = {"node_id": arrow_ids(found.ids[order]), "score": scores[order].round(3)}
     columns |= {
         name: [*(reason[name] for reason in reasons), *[None] * (len(order) - len(reasons))]
@@ -56,12 +65,12 @@ def run(options: Namespace) -> None:
     output(f"scores of {len(order):,} nodes{left}: {out}")
 
 
-def _describe(found: FinishedRun, x: Any, edges: Any, low: Any, node: int) -> dict[str, str]:
-    from dgb.evaluate.outliers import explain_outlier
-
-    reason = explain_outlier(x, edges, low, node)
-    columns = found.describe_columns(x)
-    cells = zip(reason.columns, reason.own, reason.usual, strict=True)
-    values = [columns[place].describe(own, usual, "neighbors") for place, own, usual in cells]
-    near = ", ".join(str(node) for node in found.ids[reason.neighbors].tolist())
-    return {"reason": "; ".join(dict.fromkeys(values)) or "no single column", "neighbors": near}
+def _describe(found: FinishedRun, naming: "Naming", reason: "Reason") -> dict[str, str]:
+    cells = zip(reason.columns.tolist(), reason.own.tolist(), reason.usual.tolist(), strict=True)
+    values = [
+        naming.describe(place, (own, usual), (reason.node, reason.neighbors), "neighbors")
+        for place, own, usual in cells
+    ]
+    near = [str(node) for node in found.ids[reason.neighbors[:NAMED]].tolist()]
+    told = "; ".join(dict.fromkeys(values)) or "no single column"
+    return {"reason": told, "neighbors": ", ".join(near)}

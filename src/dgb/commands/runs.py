@@ -12,7 +12,7 @@ from dgb.recipe import ALL_TYPES, Recipe
 
 if TYPE_CHECKING:
     from dgb.arrays import Array
-    from dgb.data.names import Feature
+    from dgb.data.names import Naming
     from dgb.data.typed.graph import AnyGraph
 
 
@@ -47,11 +47,16 @@ class FinishedRun:
             is_bare = graph.encoding is not None and bool(graph.encoding.structure)
         return None if is_bare else graph.target_graph().x
 
-    def describe_columns(self, x: Any) -> "list[Feature]":
+    def name_columns(self, x: Any) -> "Naming":
         """Return what every column of the features is called and made of."""
-        from dgb.data.names import features_of
+        from dgb.data.graph import Graph
+        from dgb.data.names import Naming, features_of
+        from dgb.data.words import read_texts
 
-        return features_of(self.graph.target_graph().encoding, x.shape[1])
+        features = features_of(self.graph.target_graph().encoding, x.shape[1])
+        if isinstance(self.graph, Graph):
+            return Naming(features, read_texts(self.recipe.data, self.graph))
+        return Naming(features)
 
 
 def add_run_options(parser: ArgumentParser) -> None:

@@ -16,12 +16,15 @@ class Reasons:
 
     def __init__(self, run: FinishedRun) -> None:
         """Measure what is usual in the columns, where the nodes have any."""
+        import numpy as np
+
         from dgb.evaluate.why import measure_columns
 
         x = run.features()
         self.run, self.edges = run, run.edges()
         self.columns = None if x is None else measure_columns(x)
-        self.features = [] if x is None else run.describe_columns(x)
+        self.naming = None if x is None else run.name_columns(x)
+        self.everyone = np.random.default_rng(0).permutation(len(run.ids))
 
     def of_pair(self, one: int, other: int) -> list[str]:
         """Return the common neighbors of two nodes, and the columns they are both unusual in."""
@@ -33,9 +36,8 @@ class Reasons:
         if one in _neighbors(self.edges, other):
             said.insert(0, "joined by an edge")
         if self.columns is not None:
-            rows = self.columns.rows([one, other])
             for place in shared_columns(self.columns, one, other).tolist():
-                said.append(self._share(place, *rows[:, place].tolist()))
+                said.append(self._share(place, one, other))
         return list(dict.fromkeys(said)) or ["no neighbor and no unusual column in common"]
 
     def of_group(self, nodes: "Array") -> list[str]:
@@ -46,18 +48,24 @@ class Reasons:
         if self.columns is not None:
             places, means = unusual_columns(self.columns, nodes)
             for place, mean in zip(places.tolist(), means.tolist(), strict=True):
-                usual = float(self.columns.mean[place])
-                said.append(self.features[place].describe(mean, usual, "all"))
+                said.append(self._differ(place, mean, nodes))
         return list(dict.fromkeys(said)) or ["no column that differs from all nodes"]
 
-    def _share(self, place: int, one: float, other: float) -> str:
-        feature = self.features[place]
-        assert self.columns is not None
-        usual = float(self.columns.mean[place])
-        if feature.column.kind == "number" and one != other:
-            values = f"{feature.text(one)} and {feature.text(other)}"
-            return f"{feature.name} {values} (all {feature.text(usual)})"
-        return f"both {feature.describe(one, usual, 'all')}"
+    def _share(self, place: int, one: int, other: int) -> str:
+        import numpy as np
+
+        assert self.columns is not None and self.naming is not None
+        feature, pair = self.naming.features[place], np.array([one, other])
+        first, second = self.columns.rows(pair)[:, place].tolist()
+        if feature.column.kind != "number" or first == second:
+            return f"both {self._differ(place, first, pair)}"
+        usual = feature.text(float(self.columns.mean[place]))
+        return f"{feature.name} {feature.text(first)} and {feature.text(second)} (all {usual})"
+
+    def _differ(self, place: int, mean: float, nodes: "Array") -> str:
+        assert self.columns is not None and self.naming is not None
+        means = mean, float(self.columns.mean[place])
+        return self.naming.describe(place, means, (nodes, self.everyone), "all")
 
     def _label(self, nodes: "Array") -> list[str]:
         import numpy as np

@@ -60,8 +60,7 @@ def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Gr
     """Read a graph from a file by its kind, or from a folder with edges, nodes and labels."""
     refuse_missing(path)
     name = graph_name(path)
-    if path.is_dir() and find_kind(path) not in TABLES:
-        path, reading = _in_folder(path, reading)
+    path, reading = find_tables(path, reading)
     for other in (reading.nodes, reading.labels):
         if other:
             refuse_missing(Path(other))
@@ -87,7 +86,10 @@ def graph_name(path: Path) -> str:
     return path.parent.name if stem.lower() == "edges" else stem
 
 
-def _in_folder(folder: Path, reading: Data) -> tuple[Path, Data]:
+def find_tables(folder: Path, reading: Data) -> tuple[Path, Data]:
+    """Return the file of edges in a folder, and settings that name its nodes and labels."""
+    if not folder.is_dir() or find_kind(folder) in TABLES:
+        return folder, reading
     edges, nodes, labels = (_only_file(folder, what) for what in ("edges", "nodes", "labels"))
     if not edges:
         raise DGBError(

@@ -1,9 +1,15 @@
 """Feature columns in the user's own words: their names, and what a number in them stands for."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 
+from dgb.arrays import Array
 from dgb.data.encoding import Column, Encoding
+from dgb.data.words import Texts
 from dgb.terminal import readable
+
+EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -35,17 +41,42 @@ class Feature:
         return f"{self.name} {self.text(value)} ({whom} {self.text(usual)})"
 
     def text(self, value: float) -> str:
-        """Return a number of x as the table has it: a share of a category, a number unscaled."""
+        """Return a number of x as the table has it: a share, a date, or a number unscaled."""
         if self.is_share:
             return f"{value:.0%}"
         number = value * self.column.scale + self.column.shift
+        if self.column.unit == "days" and abs(number) < 2**19:
+            return str(EPOCH + timedelta(days=round(number)))
         return f"{number:,.0f}" if abs(number) >= 1000 else readable(number)
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """What every column of x is, with the texts behind those of words."""
+
+    features: list[Feature]
+    texts: Mapping[str, Texts] = field(default_factory=dict)
+
+    def describe(
+        self, place: int, means: tuple[float, float], sets: tuple[Array, Array], whom: str
+    ) -> str:
+        """Return in what nodes differ from others (`whom`) in a column: its means, or a word."""
+        feature = self.features[place]
+        texts = self.texts.get(feature.column.name)
+        found = texts and texts.name_word(feature.place, *sets)
+        if not found:
+            return feature.describe(*means, whom)
+        word, share, usual = found
+        told = f"{word!r} in {feature.column.name}"
+        if share in (0, 1):
+            return f"{'' if share else 'no '}{told} ({whom} {usual:.0%})"
+        return f"{told} {share:.0%} ({whom} {usual:.0%})"
 
 
 def features_of(encoding: Encoding | None, width: int) -> list[Feature]:
     """Return what every column of x is; without names they are counted from 1."""
     columns = encoding.columns if encoding is not None else ()
     found = [Feature(column, place) for column in columns for place in range(len(column.names()))]
-    return (
-        found if len(found) == width else [Feature(Column(f"column {i + 1}")) for i in range(width)]
-    )
+    if len(found) == width:
+        return found
+    return [Feature(Column(f"column {number + 1}")) for number in range(width)]

@@ -9,8 +9,9 @@ from scipy import sparse
 from dgb.arrays import Array
 
 DIRECTIONS = 64  # that wide features are reduced to
+SMALLEST = 0.6  # of the largest usual difference, that others count for at least
 LEAST = 0.1  # weight of a direction in which neighbors are not alike: odd is odd there too
-COLUMNS, NEIGHBORS = 3, 3  # named as the reason
+COLUMNS = 3  # named as the reason
 SPREAD = 1.4826  # times the median deviation is the standard deviation, where numbers are normal
 
 
@@ -21,7 +22,8 @@ class Reason:
     columns: Array  # [c] positions, the largest difference first
     own: Array  # [c] values
     usual: Array  # [c] means over the neighbors
-    neighbors: Array  # positions, the most unlike first
+    node: Array  # [1] its position
+    neighbors: Array  # positions of all, the most unlike first
 
 
 def score_outliers(low: Array, adjacency: Any) -> Array:
@@ -40,7 +42,9 @@ def score_outliers(low: Array, adjacency: Any) -> Array:
     certainty = np.sqrt(1 + 1 / np.diff(adjacency.indptr)[has_any])[:, None]
     difference = (own - mean) / certainty
     usual = np.sqrt((difference**2).mean(axis=0))
-    weight = np.maximum(_correlations(own, mean), LEAST)
+    # Directions that hardly vary are of a few nodes with rare words: not to be blown up.
+    usual = np.maximum(usual, SMALLEST * usual.max())
+    weight = np.maximum(np.maximum(_correlations(own, mean), 0) ** 2, LEAST)
     squares = (difference / np.where(usual > 0, usual, 1)) ** 2 @ weight
     length = np.sqrt(squares / weight.sum())
     middle = np.median(length)
@@ -64,7 +68,7 @@ def explain_outlier(x: Any, adjacency: Any, low: Array, node: int) -> Reason:
     order = np.argsort(-np.abs(own - usual), kind="stable")[:COLUMNS]
     order = order[own[order] != usual[order]]
     unlike = np.argsort(-np.linalg.norm(low[near] - low[node], axis=1), kind="stable")
-    return Reason(order, own[order], usual[order], near[unlike[:NEIGHBORS]])
+    return Reason(order, own[order], usual[order], np.array([node]), near[unlike])
 
 
 def reduce_features(x: Any, seed: int = 0) -> Array:
