@@ -98,7 +98,7 @@ def test_features_too_large_for_the_loss_are_told_before_the_first_step(
     huge = replace(graph, x=np.float32(3e38) * dense(graph))
     assert trained(huge, tmp_path, "data.normalise=none") == 2
     told = capsys.readouterr().err
-    assert "epoch 1" in told and "or scale the features (data.normalise=row)" in told
+    assert "epoch 1" in told and "or scale the features (--set data.normalise=row)" in told
 
 
 @pytest.mark.parametrize("view", ["nfd+adj", "nd+diff"])
