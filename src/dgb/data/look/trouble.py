@@ -99,7 +99,7 @@ def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
         "Features say nothing about the graph: neighbors are not more alike than chance (features: "
         f"{alike}), though edges form communities (places: {places}), which such features drown; "
         "a structural block carries them (--set embed.blocks=learnt,structure --set "
-        f"embed.normalise=rows); {compare}"
+        f"embed.normalise=rows --set embed.structure_weight=1); {compare}"
     )
 
 
