@@ -46,11 +46,16 @@ _NAMES = {
     "dgb.views.inputs": ("make_inputs",),
     "dgb.views.sampler": ("make_view",),
 }
+__version__: str  # of the installed package, looked up when asked for
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # which takes as long as all the rest
+
+        return version("deep-graph-bootstrapping")
     if name not in _HOMES:
         raise AttributeError(f"module 'dgb' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+import dgb
 from dgb.commands.options import as_options
 from dgb.cookbook import plain
 from dgb.errors import DGBError, printable
@@ -87,9 +88,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from importlib.metadata import version  # which takes as long as all the rest
-
-        print(f"dgb {version('deep-graph-bootstrapping')}")
+        print(f"dgb {dgb.__version__}")
         parser.exit()
 
 

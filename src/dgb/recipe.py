@@ -4,7 +4,7 @@
 this key existed": results that were measured without it keep their hash.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from dgb.settings import setting
@@ -262,7 +262,7 @@ class Probe:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recipe:
     """All settings of a run."""
 
@@ -277,3 +277,14 @@ class Recipe:
     train: Train = field(default_factory=Train)
     embed: Embed = field(default_factory=Embed)
     probe: Probe = field(default_factory=Probe)
+
+    def __repr__(self) -> str:
+        """Return the settings that are not the default's, in the form of overrides."""
+        usual = asdict(Recipe())
+        unusual = [
+            f"{section}.{key}={value}"
+            for section, values in asdict(self).items()
+            for key, value in values.items()
+            if value != usual[section][key]
+        ]
+        return f"Recipe({', '.join(unusual)})"

@@ -26,7 +26,7 @@ class Split:
     test: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected graph with features; build it with `make_graph`, which applies the rules.
 
@@ -66,6 +66,11 @@ class Graph:
     def num_classes(self) -> int:
         """Number of distinct labels, 0 without labels."""
         return 0 if self.labels is None else len(np.unique(self.labels[self.labels >= 0]))
+
+    def __repr__(self) -> str:
+        """Return the name and the size, where its arrays would fill the screen."""
+        size = f"{self.num_nodes:,} nodes, {self.num_edges:,} edges"
+        return f"Graph({self.name!r}, {size}, {self.num_features:,} features)"
 
     def target_graph(self) -> "Graph":
         """Return the nodes that labels and splits are of: all, where there is one type of them."""

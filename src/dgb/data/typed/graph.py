@@ -52,7 +52,7 @@ class Relation:
         return int(self.matrix.nnz // (2 if self.source == self.target else 1))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeteroGraph:
     """Nodes of several types with relations between them; build it with `make_hetero_graph`.
 
@@ -83,6 +83,11 @@ class HeteroGraph:
     def num_edges(self) -> int:
         """Number of edges of all relations."""
         return sum(relation.num_edges for relation in self.relations)
+
+    def __repr__(self) -> str:
+        """Return the name and the size, where its arrays would fill the screen."""
+        sizes = ", ".join(f"{nodes.num_nodes:,} {name}" for name, nodes in self.nodes.items())
+        return f"HeteroGraph({self.name!r}, {sizes}, {self.num_edges:,} edges)"
 
     def degrees(self, name: str) -> Array:
         """Return how many edges the nodes of a type have, of all relations."""
