@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from dgb import estimator_inputs as inputs
 from dgb.arrays import Array
-from dgb.cookbook import load_recipe, plain, recipe_from, to_toml
+from dgb.cookbook import to_toml
 from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
+from dgb.evaluate.neighbors import nearest
 from dgb.evaluate.predictions import Predictions, predict_labels
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
@@ -24,16 +25,9 @@ from dgb.run.machine import choose_device
 from dgb.run.model_file import load_encoder, save_encoder
 from dgb.run.setup import embedded_ids
 from dgb.run.train import train
+from dgb.run.vectors import read_embeddings
+from dgb.terminal import quietly
 from dgb.train.monitor import METRICS
-
-SETTINGS = {  # parameters that stand for a setting of the recipe
-    "width": ("encoder", "width"),
-    "epochs": ("train", "epochs"),
-    "learning_rate": ("train", "learning_rate"),
-    "decay": ("train", "decay"),
-    "random_state": ("train", "seed"),
-    "device": ("train", "device"),
-}
 
 
 class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +39,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         width, epochs, learning_rate, decay, device: One setting each; None leaves the recipe's.
         random_state: A whole number, or a RandomState that a seed is drawn from at each fit.
         graph: The whole graph, where X are node ids.
+        verbose: False draws no bars and tells no notes on what was read or guessed.
 
     Example:
         >>> Z = DGB(epochs=20).fit_transform(load_graph("examples/company", label="team"))
@@ -53,7 +48,8 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     - a graph (PyG Data, networkx, igraph, dgb's Graph), which is embedded whole;
     - a graph of several node types (PyG HeteroData, dgb's HeteroGraph), whose target type is
       embedded, or all types with "data.target=all"; the default recipe is then "hetero";
-    - features, with `adjacency=` an n × n scipy sparse matrix or `edges=` a DataFrame;
+    - features, with `adjacency=` an n × n scipy sparse matrix or `edges=` a DataFrame, or an array
+      [2, m] or [m, 2]; ids are an `id` column or the index of a DataFrame, or positions of rows;
     - node ids, where the whole graph is given as `graph=`. Every fit trains on the whole graph
       without labels, and rows of these ids are returned. Only this form goes into GridSearchCV and
       cross_val_score, which cut the rows of X: a cut adjacency is not a graph any more;
@@ -62,8 +58,9 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     scikit-learn's own estimator checks all pass, on features alone; none is excepted.
 
     Fitted attributes: `recipe_`, `encoder_`, `encoding_` (names of the feature columns, or None),
-    `schema_` (types and relations where there are several, or None), `node_ids_`, `n_features_in_`,
-    `feature_names_in_` where columns have names, and with `graph=` the `embeddings_` of all nodes.
+    `schema_` (types and relations where there are several, or None), `node_ids_` and `embeddings_`
+    of all nodes (None where a folder without them was loaded), `n_features_in_`, and
+    `feature_names_in_` where columns have names.
     """
 
     def __init__(
@@ -78,6 +75,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         random_state: Any = None,
         device: str | None = None,
         graph: Any = None,
+        verbose: bool = True,
     ) -> None:
         """Remember the parameters; they are checked by `fit`."""
         self.recipe = recipe
@@ -89,6 +87,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.random_state = random_state
         self.device = device
         self.graph = graph
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, edges: Any = None) -> "DGB":  # noqa: N803
         """Train on a graph; labels are never looked at.
@@ -97,7 +96,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             X: A graph, features, or node ids, as the class lists them.
             y: Ignored, as scikit-learn's pipelines hand it on.
             adjacency: n × n scipy sparse matrix, where X are features.
-            edges: DataFrame with a row per edge, where X are features.
+            edges: DataFrame with a row per edge, or an array [2, m] or [m, 2] of ids.
 
         Returns:
             This estimator, fitted.
@@ -108,7 +107,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def fit_transform(
         self,
         X: Any,  # noqa: N803
-        y: Any = None,  # noqa: ARG002
+        y: Any = None,
         *,
         adjacency: Any = None,
         edges: Any = None,
@@ -124,29 +123,37 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         Example:
             >>> z = DGB(epochs=50).fit_transform(X, adjacency=A)
         """
-        is_typed = inputs.is_hetero_object(X if self.graph is None else self.graph)
-        recipe = self._make_recipe("hetero" if is_typed else "default")
-        given = {"adjacency": adjacency, "edges": edges}
-        rows: Any = slice(None)
-        if self.graph is None:
-            graph = inputs.read_input(self, X, given, recipe, is_fit=True)
-        elif adjacency is not None or edges is not None:
+        X, given = inputs.read_arguments(self, X, y, adjacency=adjacency, edges=edges)  # noqa: N806
+        with quietly(not self.verbose):
+            return self._fit(X, given)
+
+    def _fit(self, X: Any, given: dict[str, Any]) -> Array:  # noqa: N803
+        source = X if self.graph is None else self.graph
+        is_typed = inputs.is_hetero_object(source)
+        recipe = inputs.make_recipe(self, "hetero" if is_typed else "default")
+        if self.graph is not None and any(part is not None for part in given.values()):
             raise DGBError("DGB(graph=...) has the edges already; leave out adjacency= and edges=")
-        else:
-            graph = inputs.read_input(self, self.graph, {}, recipe, is_fit=True)
+        graph = inputs.read_input(self, source, given, recipe, is_fit=True)
+        rows: Any = slice(None)
+        if self.graph is not None:
             rows = find_nodes(embedded_ids(graph, recipe), inputs.id_column(self, X, is_fit=True))
+        notes = inputs.new_notes(source, graph)
+        if not is_typed:  # before what may take long; of several types more is told by training
+            inputs.warn_of(self, notes)
         trained = train(graph, recipe)
         setup = trained.setup
-        inputs.warn_of(setup.notes, 4)
+        if is_typed:
+            inputs.warn_of(self, (*notes, *setup.notes))
         self.recipe_, self.encoder_ = trained.recipe, trained.encoder
-        self.schema_, self.node_ids_ = setup.schema, setup.node_ids
+        self.schema_ = setup.schema
+        self.node_ids_: Any = setup.node_ids
         columns = setup.schema.columns if setup.schema else None
         self.encoding_ = columns.encoding if columns else setup.encoding
         if columns and self.graph is None:
             inputs.count_features(self, columns.encoding, columns.width or 0)
-        z = trained.embeddings()
-        self.embeddings_: Array | None = None if self.graph is None else z
-        return np.asarray(z[rows])
+        self._takes_ids = self.graph is not None
+        self.embeddings_: Array | None = trained.embeddings()
+        return np.asarray(self.embeddings_[rows])
 
     def transform(self, X: Any, *, adjacency: Any = None, edges: Any = None) -> Array:  # noqa: N803
         """Embed a graph, this one or another with the same feature columns, without training.
@@ -159,12 +166,54 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             float32 array [num_nodes, width], a row per node in the order given.
         """
         check_is_fitted(self, "encoder_")
-        if self.embeddings_ is not None and inputs.has_rows(X) and adjacency is edges is None:
+        X, given = inputs.read_arguments(self, X, None, adjacency=adjacency, edges=edges)  # noqa: N806
+        if self._takes_ids and inputs.has_rows(X) and adjacency is edges is None:
             rows = find_nodes(self.node_ids_, inputs.id_column(self, X, is_fit=False))
-            return np.asarray(self.embeddings_[rows])
-        given = {"adjacency": adjacency, "edges": edges}
-        graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
-        return embed_graph(self.encoder_, graph, self.recipe_)
+            return np.asarray(self._vectors()[rows])
+        with quietly(not self.verbose):
+            graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
+            inputs.warn_of(self, inputs.new_notes(X, graph))
+            return embed_graph(self.encoder_, graph, self.recipe_)
+
+    def neighbors(self, node: Any, k: int = 10) -> list[tuple[Any, float]]:
+        """Return the nodes nearest to a node, by cosine.
+
+        Args:
+            node: Its id, one of `node_ids_`.
+            k: How many.
+
+        Returns:
+            Ids and similarities, the nearest first.
+
+        Example:
+            >>> DGB(epochs=20).fit(load_graph("cora")).neighbors(0, k=3)
+        """
+        z = self._vectors()
+        rows = find_nodes(self.node_ids_, np.array([node], dtype=object))
+        (near,), (similar,) = nearest(z, rows, k)
+        return list(zip(self.node_ids_[near].tolist(), similar.tolist(), strict=True))
+
+    def to_frame(self) -> Any:
+        """Return the embeddings as a pandas DataFrame, with the node ids as its index.
+
+        Returns:
+            DataFrame [num_nodes, width], its columns called as `get_feature_names_out` has them.
+
+        Example:
+            >>> DGB(epochs=20).fit(load_graph("cora")).to_frame().loc[0]
+        """
+        z, columns = self._vectors(), self.get_feature_names_out()
+        try:
+            from pandas import DataFrame, Index
+        except ImportError as error:
+            raise DGBError("frames need pandas; run pip install pandas") from error
+        return DataFrame(z, index=Index(self.node_ids_, name="node_id"), columns=columns)
+
+    def _vectors(self) -> Array:
+        check_is_fitted(self, "encoder_")
+        if self.embeddings_ is None:
+            raise DGBError("no embeddings were loaded; give the graph, DGB.load(FOLDER, graph=…)")
+        return self.embeddings_
 
     def predict_nodes(
         self,
@@ -218,7 +267,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Return a fitted DGB from a folder that `save` or `dgb train` wrote.
 
         Args:
-            folder: With recipe.toml and model.safetensors.
+            folder: With recipe.toml and model.safetensors; a run has the embeddings as well.
             graph: If given, `transform` takes ids of its nodes, as after a fit with `graph=`.
 
         Returns:
@@ -234,9 +283,13 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         fitted.encoder_ = load_encoder(folder, recipe, choose_device("auto"), schema)
         width = schema.columns.width if schema else fitted.encoder_.num_features
         inputs.count_features(fitted, fitted.encoding_, width or 0)
-        fitted.embeddings_ = None
-        if graph is not None:
+        path, fitted._takes_ids = folder / files.EMBEDDINGS, graph is not None
+        fitted.node_ids_, fitted.embeddings_ = None, None
+        if graph is None and path.exists():
+            fitted.node_ids_, fitted.embeddings_ = read_embeddings(path)
+        elif graph is not None:
             whole = inputs.read_input(fitted, graph, {}, recipe, is_fit=False)
+            inputs.warn_of(fitted, inputs.new_notes(graph, whole))
             fitted.node_ids_ = embedded_ids(whole, recipe)
             fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
             inputs.count_features(fitted, None, 1)
@@ -264,16 +317,3 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _n_features_out(self) -> int:
         widths = self.recipe_.embed.widths(self.encoder_.width, self.encoder_.num_features)
         return sum(widths.values())
-
-    def _make_recipe(self, usual: str = "default") -> Recipe:
-        if isinstance(self.overrides, str):  # whose letters would be read one by one
-            raise DGBError(f"overrides must be a list of texts, such as [{self.overrides!r}]")
-        chosen = usual if self.recipe == "default" else self.recipe
-        values = plain(load_recipe(chosen, self.overrides))
-        for name, (section, key) in SETTINGS.items():
-            value = getattr(self, name)
-            if isinstance(value, np.random.RandomState):
-                value = value.randint(np.iinfo(np.int32).max)
-            if value is not None:
-                values[section][key] = value.item() if isinstance(value, np.generic) else value
-        return recipe_from(values)

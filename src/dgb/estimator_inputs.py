@@ -1,25 +1,44 @@
 """What the estimator is given as X, read as a graph and checked the way scikit-learn does."""
 
+import os
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy import sparse
 
 from dgb.arrays import Array
+from dgb.cookbook import load_recipe, plain, recipe_from
 from dgb.data.align import refuse_own_scales
 from dgb.data.encoding import Encoding
 from dgb.data.formats.pyg import from_hetero_data
 from dgb.data.graph import Graph
-from dgb.data.objects import to_graph
+from dgb.data.objects import index_ids, to_graph
 from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
+
+SETTINGS = {  # parameters that stand for a setting of the recipe
+    "width": ("encoder", "width"),
+    "epochs": ("train", "epochs"),
+    "learning_rate": ("train", "learning_rate"),
+    "decay": ("train", "decay"),
+    "random_state": ("train", "seed"),
+    "device": ("train", "device"),
+}
+LONE = (
+    "X came without edges, so every node is embedded alone; pass adjacency= or edges=, "
+    "a graph as X, or DGB(graph=...) with node ids as X"
+)
+_INSIDE = tuple(str(Path(place).parent) + os.sep for place in (__file__, sklearn.__file__))
 
 
 def is_hetero_object(x: Any) -> bool:
@@ -30,7 +49,7 @@ def is_hetero_object(x: Any) -> bool:
 def read_input(
     estimator: Any, x: Any, edges: dict[str, Any], recipe: Recipe, *, is_fit: bool
 ) -> AnyGraph:
-    """Return the graph of an object, and warn of what was made or guessed in reading it.
+    """Return the graph of an object.
 
     `edges` holds what the user gave as adjacency and edges. To embed, types and
     columns come in the order of what the estimator was fitted on.
@@ -41,7 +60,7 @@ def read_input(
     if schema is not None or is_hetero_object(x):
         graph = _read_typed(x, schema, recipe.data.target, has_edges=has_edges, is_fit=is_fit)
     elif has_rows(x) and not has_edges and not (is_fit and estimator.graph is not None):
-        return lone_nodes(estimator, x, is_fit=is_fit)
+        graph = lone_nodes(estimator, x, is_fit=is_fit)
     else:
         refuse_cut(edges.get("adjacency"))
         encoding = None if is_fit else estimator.encoding_
@@ -50,15 +69,58 @@ def read_input(
             refuse_own_scales(graph, encoding)
         elif estimator.graph is None:
             count_features(estimator, graph.encoding, graph.num_features)
-    known = x.notes if isinstance(x, Graph | HeteroGraph) else ()  # who brings one knows these
-    warn_of(graph.notes[len(known) :], 5)
     return graph
 
 
-def warn_of(notes: Iterable[str], level: int) -> None:
-    """Warn the user, who is this many calls away."""
-    for note in notes:
-        warnings.warn(note, UserWarning, stacklevel=level)
+def read_arguments(estimator: Any, x: Any, y: Any, **edges: Any) -> tuple[Any, dict[str, Any]]:
+    """Return X and what is given as edges, lazy frames collected; refuse edges given as y."""
+    x, y = _collect(x), _collect(y)
+    edges = {name: _collect(given) for name, given in edges.items()}
+    is_lone = estimator.graph is None and all(given is None for given in edges.values())
+    shape: tuple[int, ...] = np.shape(y[:1]) if isinstance(y, list) else getattr(y, "shape", ())
+    if is_lone and has_rows(x) and len(shape) == 2 and shape[1] > 1:
+        raise DGBError(
+            "the second argument is y, labels that DGB does not look at, and this one is a table "
+            f"of {shape[1]} columns; give edges as edges=…, or an n × n matrix as adjacency=…"
+        )
+    return x, edges
+
+
+def _collect(frame: Any) -> Any:
+    """Return a lazy frame of polars as a frame, and anything else as it is."""
+    return frame.collect() if hasattr(frame, "collect") and hasattr(frame, "lazy") else frame
+
+
+def new_notes(x: Any, graph: AnyGraph) -> tuple[str, ...]:
+    """Return what was made or guessed in reading X; who brings a Graph knows what it tells."""
+    return graph.notes[len(x.notes) if isinstance(x, Graph | HeteroGraph) else 0 :]
+
+
+def warn_of(estimator: Any, notes: Sequence[str]) -> None:
+    """Warn of all notes at once, at the line outside of dgb and scikit-learn that called them."""
+    if not notes or not estimator.verbose:
+        return
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    head = f"{len(notes)} notes on what was read (verbose=False hides them):"
+    message = notes[0] if len(notes) == 1 else "\n- ".join((head, *notes))
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def make_recipe(estimator: Any, usual: str) -> Recipe:
+    """Return the recipe of an estimator with its parameters; `usual` stands for the default."""
+    if isinstance(estimator.overrides, str):  # whose letters would be read one by one
+        raise DGBError(f"overrides must be a list of texts, such as [{estimator.overrides!r}]")
+    chosen = usual if estimator.recipe == "default" else estimator.recipe
+    values = plain(load_recipe(chosen, estimator.overrides))
+    for name, (section, key) in SETTINGS.items():
+        value = getattr(estimator, name)
+        if isinstance(value, np.random.RandomState):
+            value = value.randint(np.iinfo(np.int32).max)
+        if value is not None:
+            values[section][key] = value.item() if isinstance(value, np.generic) else value
+    return recipe_from(values)
 
 
 def _read_typed(
@@ -90,17 +152,13 @@ def has_rows(x: Any) -> bool:
 def lone_nodes(estimator: Any, x: Any, *, is_fit: bool) -> Graph:
     """Return features given without edges as a graph of nodes that are each alone."""
     rows = {"accept_sparse": "csr", "ensure_min_samples": 2 if is_fit else 1}
+    ids = index_ids(x)
     x = _validate(estimator, x, reset=is_fit, dtype=np.float32, **rows)
-    warnings.warn(
-        "X came without edges, so every node is embedded alone; pass adjacency= or edges=, "
-        "a graph as X, or DGB(graph=...) with node ids as X",
-        UserWarning,
-        stacklevel=4,
-    )
     size = x.shape[0]
     # Not by make_graph: there are no edges to check, and a single row can be embedded as well.
     x = sparse.csr_array(x) if sparse.issparse(x) else x
-    return Graph("graph", x, sparse.csr_array((size, size), dtype=np.float32), np.arange(size))
+    no_edges = sparse.csr_array((size, size), dtype=np.float32)
+    return Graph("graph", x, no_edges, np.arange(size) if ids is None else ids, notes=(LONE,))
 
 
 def id_column(estimator: Any, x: Any, *, is_fit: bool) -> Array:

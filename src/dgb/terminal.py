@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from dgb.errors import printable
@@ -24,6 +25,17 @@ def set_quiet(is_quiet: bool) -> None:
     os.environ.pop(_QUIET, None)
     if is_quiet:
         os.environ[_QUIET] = "1"
+
+
+@contextmanager
+def quietly(is_quiet: bool = True) -> Iterator[None]:
+    """Be quiet within a block, if so asked; after it as before."""
+    was_quiet = bool(os.environ.get(_QUIET))
+    set_quiet(was_quiet or is_quiet)
+    try:
+        yield
+    finally:
+        set_quiet(was_quiet)
 
 
 def log(message: str) -> None:
