@@ -1,5 +1,6 @@
 """Run folders as a training leaves them, made without training."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,20 @@ def make_map(count: int, labels: Sequence[str]) -> pa.Table:
     )
 
 
+def with_columns(table: pa.Table) -> pa.Table:
+    """Return a map with columns of the user's table: a category, numbers with a gap, and days."""
+    count = table.num_rows
+    towns = [("Bergen", HOSTILE, None)[i % 3] for i in range(count)]
+    salary = [None if i == 4 else 1.5 * i for i in range(count)]
+    table = table.append_column("column: label", pa.array(towns, pa.string()))
+    table = table.append_column("column: salary", pa.array(salary, pa.float64()))
+    days = pa.array(range(18_000, 18_000 + count), pa.int32())
+    return table.append_column("column: since", days.cast(pa.date32()))
+
+
 def write_map(folder: Path, table: pa.Table, nodes: int | None = None) -> None:
     about = {"map": "t-SNE", "nodes": str(nodes or table.num_rows)}
+    about["clusters"] = json.dumps([f"town=Bergen 90% (all 33%) {HOSTILE}"])
     parquet.write_table(table.replace_schema_metadata(about), folder / "map.parquet")
 
 

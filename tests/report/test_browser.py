@@ -12,7 +12,7 @@ from dgb.cookbook import load_recipe, to_toml
 from dgb.files.atomic import write_json, write_text
 from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.report.page import write_report
-from tests.report.conftest import HOSTILE, make_map, make_run, write_map
+from tests.report.conftest import HOSTILE, make_map, make_run, with_columns, write_map
 
 selenium = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
 waiting = pytest.importorskip("selenium.webdriver.support.ui")
@@ -255,6 +255,40 @@ def test_colours_and_their_legends(page: Page) -> None:
     assert page.state("by") == "degree" and "logarithmic" in page.find("#legend").text
     page.find("#colour").send_keys("cluster")
     assert page.texts(".legend .name") == ["cluster 0", "cluster 1", "cluster 2"]
+
+
+def test_columns_of_the_table_colour_the_map(chromium: Any, run: Path) -> None:
+    write_map(run, with_columns(make_map(60, ("a", "b"))))
+    page = Page(chromium, write_report(run))
+    assert page.texts("#colour option")[-3:] == ["label", "salary", "since"]
+
+    def colour_by(value: str) -> None:
+        page.run("document.getElementById('colour').value = arguments[0]", value)
+        page.run("document.getElementById('colour').dispatchEvent(new Event('change'))")
+
+    colour_by("column 0")
+    assert page.texts(".legend .name") == [HOSTILE, "Bergen", "no value"]
+    colour_by("column 1")
+    assert page.texts("#legend .ticks span") == ["0", "44.25", "88.5"]
+    assert "Without a value, in grey: 1" in page.find("#legend").text
+    page.search("paper-3")
+    assert {"Bergen", "4.5", "2019-04-17"} <= set(page.texts("#panel dd"))
+    colour_by("column 2")
+    assert page.texts("#legend .ticks span")[0] == "2019-04-14"
+    colour_by("cluster")
+    assert page.texts(".legend .about") == [f"town=Bergen 90% (all 33%) {HOSTILE}"]
+    assert_harmless(page)
+
+
+def test_a_search_takes_the_tip_of_another_node_away(page: Page) -> None:
+    page.point_at(4)
+    page.wait("window.dgbReport.state.hovered === 4")
+    page.run(
+        "const box = document.getElementById('search'); box.value = 'paper-7';"
+        "box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }))"
+    )
+    assert page.state("selected") == 7 and page.state("hovered") == -1
+    assert page.run("return document.getElementById('tip').hidden")
 
 
 def test_a_class_can_be_hidden_and_is_then_not_found(page: Page) -> None:

@@ -23,7 +23,16 @@ from dgb.report.map import SHOWN, pack_map
 from dgb.report.page import write_report
 from dgb.report.recipe import train_command
 from dgb.run.folder import read_recipe
-from tests.report.conftest import HOSTILE, LABELS, make_map, make_run, metrics, scores, write_map
+from tests.report.conftest import (
+    HOSTILE,
+    LABELS,
+    make_map,
+    make_run,
+    metrics,
+    scores,
+    with_columns,
+    write_map,
+)
 
 
 def page_of(folder: Path, comparison: Path | None = None) -> str:
@@ -223,6 +232,47 @@ def test_long_trainings_are_thinned_out_but_end_where_they_end(run: Path) -> Non
     (first, *_) = re.findall(r'data-values="([^"]*)"', page_of(run))
     points = json.loads(unescape(first))
     assert len(points) <= 401 and points[0][0] == 1 and points[-1][0] == 5001
+
+
+def test_few_points_are_numbers_and_axes_begin_at_nothing(run: Path) -> None:
+    page = page_of(run)
+    assert page.count("<polyline") == 1  # rank and spread were measured three times
+    assert "<b>0.9</b> at epoch 1, <b>0.9</b> at epoch 6, <b>0.9</b> at epoch 11" in page
+    rewrite_lines(run / "metrics.jsonl", metrics(60))
+    drawn = page_of(run).split("Rank in training by epoch")[1].split("</figure>")[0]
+    assert re.findall(r">([0-9.]+)</text>", drawn)[0] == "0"
+
+
+def test_a_split_is_not_called_split_twice(run: Path) -> None:
+    known = scores(LABELS)
+    for name, said in (("random split", "; random split"), ("5%", "; split 5%")):
+        known["dgb"]["probe"]["split"] = name
+        write_json(run / "scores.json", known)
+        page = page_of(run)
+        assert said in page and "split random split" not in page
+
+
+def test_columns_of_twenty_thousand_nodes_keep_the_page_small(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "large", 20_000, LABELS)
+    table = make_map(20_000, LABELS)
+    numbers = pa.array(np.random.default_rng(0).normal(size=20_000))
+    for i in range(40):
+        table = table.append_column(f"column: c{i}", numbers)
+    write_map(folder, table)
+    page = page_of(folder)
+    assert len(data_of(page)["columns"]) == 16 and len(page) < 3_000_000
+
+
+def test_columns_are_whole_exact_or_left_out(run: Path) -> None:
+    table = with_columns(make_map(60, LABELS))
+    table = table.append_column("column: wide", pa.array([-1e308, 1e308] * 30))
+    table = table.append_column("column: lists", pa.array([[1]] * 60))
+    write_map(run, table.append_column("column: none", pa.nulls(60, pa.float64())))
+    columns = data_of(page_of(run))["columns"]
+    assert [column["name"] for column in columns] == ["label", "salary", "since", "none"]
+    steps = unpacked(columns[1]["values"])
+    assert steps[4] == 65535 and columns[1]["step"] * steps[59] == pytest.approx(88.5)
+    assert columns[2]["step"] == 1 and columns[2]["unit"] == "days"
 
 
 def test_settings_that_differ_from_the_defaults_are_marked(run: Path) -> None:

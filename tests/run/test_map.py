@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pyarrow import parquet
+from pyarrow import csv, parquet
+from scipy import sparse
 
 from dgb.arrays import Array
+from dgb.cli import main
 from dgb.cookbook import load_recipe
+from dgb.data.encoding import Column, Encoding, named_columns
 from dgb.data.graph import Graph
 from dgb.evaluate.neighbors import nearest
 from dgb.evaluate.scores import class_names, confusion
@@ -60,7 +63,10 @@ def test_a_row_tells_what_is_known_of_its_node(blocks: Graph, z: Array, tmp_path
         "neighbors list<item: int32>",
         "similarity list<item: float>",
     ]
-    assert table.schema.metadata == {b"map": b"t-SNE", b"nodes": b"90"}
+    about = {b"map": b"t-SNE", b"nodes": b"90", b"columns": b"0"}
+    clusters = json.loads(table.schema.metadata[b"clusters"])
+    assert table.schema.metadata == about | {b"clusters": json.dumps(clusters).encode()}
+    assert {text.split(";")[0] for text in clusters} == {f"label {name} 100%" for name in "abc"}
     assert table["node_id"].to_pylist() == blocks.node_ids.tolist()
     assert table["label"].to_pylist()[:5] == [None] * 5
     assert table["label"].to_pylist()[5:] == ["abc"[i] for i in blocks.labels[5:]]
@@ -86,6 +92,60 @@ def test_a_graph_without_labels_has_clusters_and_nulls(
     for name in ("label", "predicted", "split"):
         assert table[name].null_count == 90 and table.schema.field(name).type == "string"
     assert len(np.unique(table["cluster"])) == 3  # found without labels
+
+
+def test_columns_of_the_table_are_there_as_the_user_wrote_them(
+    blocks: Graph, z: Array, tmp_path: Path
+) -> None:
+    town = np.arange(90) % 3  # of two towns that have columns, and one that has none
+    parts = [
+        *((town == i) for i in range(2)),
+        (np.arange(90) - 40) / 20,
+        (np.arange(90) == 7),
+        (np.arange(90) + 18_000 - 18_050) / 9,
+        np.zeros(90),
+    ]
+    columns = (
+        Column("label", "category", levels=("Bergen", "Quito")),
+        Column("years", shift=40, scale=20, fill=(0.0,), flag=True),
+        Column("since", shift=18_050, scale=9, unit="days"),
+        Column("words", "words", width=1),
+    )
+    x = np.stack(parts, axis=1).astype(np.float32)
+    graph = replace(blocks, x=x, encoding=Encoding(columns))
+    for features in (x, sparse.csr_array(x)):
+        path = write_map(tmp_path, replace(graph, x=features), z, None, None)
+        table = parquet.read_table(path)
+        assert [n for n in table.column_names if n.startswith("column: ")] == [
+            *("column: label", "column: years", "column: since"),
+        ]
+        assert table["column: label"].to_pylist()[:4] == ["Bergen", "Quito", None, "Bergen"]
+        assert table["column: years"].to_pylist()[6:9] == [6, None, 8]
+        assert str(table["column: since"][0]) == "2019-04-14"
+
+
+def test_of_many_columns_those_that_clusters_differ_in_are_kept(
+    blocks: Graph, z: Array, tmp_path: Path
+) -> None:
+    assert blocks.labels is not None
+    x = np.random.default_rng(1).normal(size=(90, 40)).astype(np.float32)
+    x[:, 33] = blocks.labels
+    graph = replace(blocks, x=x, encoding=named_columns(f"c{i}" for i in range(40)))
+    table = parquet.read_table(write_map(tmp_path, graph, z, None, None))
+    shown = [name for name in table.column_names if name.startswith("column: ")]
+    assert len(shown) == 16 and "column: c33" in shown
+    assert table.schema.metadata[b"columns"] == b"40"
+    assert sum("c33" in text for text in json.loads(table.schema.metadata[b"clusters"])) == 2
+
+
+def test_the_map_and_the_verb_find_the_same_clusters(
+    blocks: Graph, recipe: Recipe, tmp_path: Path
+) -> None:
+    make_folder(tmp_path / "run", recipe)
+    train_run(blocks, replace(recipe, train=replace(recipe.train, seed=3)), tmp_path / "run")
+    assert main(["cluster", str(tmp_path / "run")]) == 0
+    told = csv.read_csv(tmp_path / "run" / "clusters.csv")["cluster"].to_pylist()
+    assert read_map(tmp_path / "run" / "map.parquet")["cluster"].to_pylist() == told
 
 
 def test_many_nodes_are_sampled_and_neighbors_are_rows_of_the_sample(

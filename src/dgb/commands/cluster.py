@@ -33,22 +33,23 @@ def run(options: Namespace) -> None:
     from dgb.evaluate.cluster import central_rows, choose_clusters, cluster
     from dgb.files.columns import write_columns
     from dgb.run import folder as files
+    from dgb.run.map import SEED
     from dgb.run.vectors import read_embeddings
 
     check_counts(options, "clusters")
     folder = Path(options.run)
-    seed = files.read_recipe(folder).train.seed
+    files.read_recipe(folder)  # else this is no run folder
     out = check_out(options.out, folder / "clusters.csv", (".csv", ".parquet"))
     ids, z = read_embeddings(folder / files.EMBEDDINGS)
     count = options.clusters
     if count is None:
-        count = choose_clusters(z, seed)
+        count = choose_clusters(z, SEED)
         best = f"{count} clusters have the best silhouette of 2 to 20"
         found = best if count > 1 else "one cluster: vectors are all alike, or fewer than three"
         output(f"{found}; --clusters K sets another")
     if count > len(z):
         raise DGBError(f"--clusters must be at most the {len(z)} nodes, not {count}")
-    clusters = cluster(z, count, seed)
+    clusters = cluster(z, count, SEED)
     write_columns(out, {"node_id": arrow_ids(ids), "cluster": clusters.astype("int32")})
     reasons = Reasons(open_run(options)) if options.describe else None
     output(f"{'cluster':>7}{'nodes':>10}  most central")

@@ -38,14 +38,9 @@ class FinishedRun:
 
     def features(self) -> Any:
         """Return the features of the rows, or None where they have none of their own."""
-        from dgb.data.typed.graph import HeteroGraph
+        from dgb.data.names import own_features
 
-        graph = self.graph
-        if isinstance(graph, HeteroGraph):
-            is_bare = self.recipe.data.target == ALL_TYPES or graph.nodes[graph.target].x is None
-        else:
-            is_bare = graph.encoding is not None and bool(graph.encoding.structure)
-        return None if is_bare else graph.target_graph().x
+        return own_features(self.graph, is_whole=self.recipe.data.target == ALL_TYPES)
 
     def name_columns(self, x: Any) -> "Naming":
         """Return what every column of the features is called and made of."""

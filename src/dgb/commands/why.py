@@ -42,14 +42,14 @@ class Reasons:
 
     def of_group(self, nodes: "Array") -> list[str]:
         """Return the columns in which nodes differ most from all, and their most frequent label."""
-        from dgb.evaluate.why import unusual_columns
+        from dgb.evaluate.describe import describe_columns, describe_label
 
-        said = self._label(nodes)
+        graph = self.run.graph.target_graph()
+        said = describe_label(graph, nodes) if graph.num_nodes == len(self.run.ids) else []
         if self.columns is not None:
-            places, means = unusual_columns(self.columns, nodes)
-            for place, mean in zip(places.tolist(), means.tolist(), strict=True):
-                said.append(self._differ(place, mean, nodes))
-        return list(dict.fromkeys(said)) or ["no column that differs from all nodes"]
+            assert self.naming is not None
+            said += describe_columns(self.columns, self.naming, nodes, self.everyone)
+        return said or ["no column that differs from all nodes"]
 
     def _share(self, place: int, one: int, other: int) -> str:
         import numpy as np
@@ -66,23 +66,6 @@ class Reasons:
         assert self.columns is not None and self.naming is not None
         means = mean, float(self.columns.mean[place])
         return self.naming.describe(place, means, (nodes, self.everyone), "all")
-
-    def _label(self, nodes: "Array") -> list[str]:
-        import numpy as np
-
-        from dgb.evaluate.labels import are_numbers
-        from dgb.evaluate.scores import class_names
-
-        graph = self.run.graph.target_graph()
-        if graph.labels is None or len(graph.labels) != len(self.run.ids) or are_numbers(graph):
-            return []
-        labels = graph.labels[nodes]
-        classes, counts = np.unique(labels[labels >= 0], return_counts=True)
-        if not len(classes):
-            return []
-        best = counts.argmax()
-        name = class_names(graph, classes[best : best + 1])[0]
-        return [f"label {name} {counts[best] / counts.sum():.0%}"]
 
 
 def _neighbors(edges: Any, node: int) -> Any:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import Any
 
 from dgb.arrays import Array
 from dgb.data.encoding import Column, Encoding
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.words import Texts
 from dgb.terminal import readable
 
@@ -80,3 +82,15 @@ def features_of(encoding: Encoding | None, width: int) -> list[Feature]:
     if len(found) == width:
         return found
     return [Feature(Column(f"column {number + 1}")) for number in range(width)]
+
+
+def own_features(graph: AnyGraph, *, is_whole: bool = False) -> Any:
+    """Return the features of the embedded nodes, None where they have none of their own.
+
+    With `is_whole`, nodes of all types are embedded, which share no columns.
+    """
+    if isinstance(graph, HeteroGraph):
+        is_bare = is_whole or graph.nodes[graph.target].x is None
+    else:
+        is_bare = graph.encoding is not None and bool(graph.encoding.structure)
+    return None if is_bare else graph.target_graph().x

@@ -12,10 +12,21 @@ const SHAPES = 4, MOST = 8 * SHAPES, BINS = 32;
 
 // A colouring: a class for each row, and what to call, count and draw each class.
 function colouring(map, by) {
-  if (by === "degree") return byDegree(map);
+  const column = columnOf(map, by);
+  if (by === "degree") return byScale(map.degree, counted, true);
+  if (column?.numbers) return byScale(column.numbers, column.asText, isSkewed(column.numbers));
+  if (column) return byClass(["no value", ...column.names], column.codes);
   const codes = by === "label" ? map.label.codes : clusterCodes(map);
   const names = by === "label" ? ["no label", ...map.label.names] : clusterNames(map);
-  return byClass(names, codes);
+  return byClass(names, codes, by === "cluster" ? map.clusters : []);
+}
+function columnOf(map, by) {
+  return by.startsWith("column ") ? map.columns[Number(by.slice(7))] : null;
+}
+// Most values in a tenth of the range: a scale of equal steps would show one colour.
+function isSkewed(numbers) {
+  const known = numbers.filter((n) => !Number.isNaN(n)).sort(), last = known.length - 1;
+  return last > 0 && known[0] >= 0 && known[last >> 1] * 10 < known[last];
 }
 function clusterCodes(map) {
   return Uint32Array.from(map.cluster, (c) => c + 1); // -1, in no cluster, becomes 0
@@ -25,14 +36,14 @@ function clusterNames(map) {
   return ["no cluster", ...Array.from({ length: most + 1 }, (_, c) => `cluster ${c}`)];
 }
 // More classes than can be told apart: the largest keep a mark of their own, the rest share one.
-function byClass(names, codes) {
+function byClass(names, codes, about = []) {
   const sizes = new Uint32Array(names.length);
   for (const code of codes) sizes[code]++;
   const present = [...sizes.keys()].filter((code) => code && sizes[code]);
   const largest = [...present].sort((a, b) => sizes[b] - sizes[a] || a - b);
   const own = new Set(present.length > MOST ? largest.slice(0, MOST) : present);
   const classes = present.filter((code) => own.has(code))
-    .map((code, i) => ({ name: names[code], size: sizes[code], colour: i % 8, shape: Math.floor(i / 8) }));
+    .map((code, i) => ({ name: names[code], about: about[code - 1], size: sizes[code], colour: i % 8, shape: Math.floor(i / 8) }));
   const classOf = new Map(present.filter((code) => own.has(code)).map((code, i) => [code, i]));
   const others = present.filter((code) => !own.has(code));
   const add = (name, included) => {
@@ -44,18 +55,22 @@ function byClass(names, codes) {
   add(names[0], sizes[0] ? [0] : []);
   return { classes, rows: Uint16Array.from(codes, (code) => classOf.get(code)), isScale: false };
 }
-function byDegree(map) {
-  let low = Infinity, high = 0;
-  for (const d of map.degree) { low = Math.min(low, d); high = Math.max(high, d); }
-  const from = Math.log1p(low), size = Math.log1p(high) - from || 1;
-  const bin = (d) => Math.min(BINS - 1, Math.floor((Math.log1p(d) - from) / size * BINS));
-  const middle = Math.round(Math.expm1(from + size / 2));
-  const classes = Array.from({ length: BINS }, (_, i) => ({ colour: i, shape: 0 }));
-  return { classes, rows: Uint16Array.from(map.degree, bin), isScale: true, ticks: [low, middle, high] };
+function byScale(numbers, asText, isLog) {
+  let low = Infinity, high = -Infinity, missing = 0;
+  for (const n of numbers) {
+    if (Number.isNaN(n)) missing++;
+    else { low = Math.min(low, n); high = Math.max(high, n); }
+  }
+  const [bend, unbend] = isLog ? [Math.log1p, Math.expm1] : [(n) => n, (n) => n];
+  const from = bend(low), size = bend(high) - from || 1, middle = unbend(from + (bend(high) - from) / 2);
+  const bin = (n) => (Number.isNaN(n) ? BINS : Math.min(BINS - 1, Math.floor((bend(n) - from) / size * BINS)));
+  const classes = Array.from({ length: BINS + 1 }, (_, i) => ({ colour: i < BINS ? i : -1, shape: 0 }));
+  const ticks = low > high ? [] : [low, numbers instanceof Uint32Array ? Math.round(middle) : middle, high].map(asText);
+  return { classes, rows: Uint16Array.from(numbers, bin), isScale: true, isLog, missing, ticks };
 }
 const theme = () => (pageIsDark() ? "dark" : "light");
 function colourOf(colours, mark) {
-  if (colours.isScale) return along(SCALE[theme()], mark.colour / (BINS - 1));
+  if (colours.isScale && mark.colour >= 0) return along(SCALE[theme()], mark.colour / (BINS - 1));
   return mark.colour < 0 ? REST[theme()] : PALETTE[theme()][mark.colour];
 }
 function along(stops, share) {

@@ -9,11 +9,17 @@ from dgb.report.html import section
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
-CURVES = {
-    "loss": ("Loss", "Eq. 10, from 0 (the views agree) to 8"),
-    "auc": ("Held-out edges", "area under the curve: 0.5 is chance, 1 tells all from other pairs"),
-    "effective_rank": ("Effective rank", "directions of the augmented view 1; below 2: a collapse"),
-    "spread": ("Spread", "variance of unit-length projections; 0 when all nodes are alike"),
+FEWEST = 4  # points of a curve: fewer are told as numbers, for a line would look like a trend
+CURVES = {  # title, where the axis begins at the latest, meaning
+    "loss": ("Loss", 0.0, "Eq. 10, from 0 (the views agree) to 8"),
+    "auc": ("Held-out edges", 0.5, "area under the curve: 0.5 is chance, 1 tells all edges"),
+    "effective_rank": (
+        "Rank in training",
+        0.0,
+        "effective rank of view 1 while parts of it are dropped, which is not that of the final "
+        "embeddings, above; below 2: a collapse",
+    ),
+    "spread": ("Spread", 0.0, "variance of unit-length projections; 0 when all nodes are alike"),
 }
 
 
@@ -37,19 +43,23 @@ def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]
 
 
 def _figure(name: str, points: list[tuple[int, float]]) -> str:
-    title, meaning = CURVES[name]
+    title, floor, meaning = CURVES[name]
+    if len(points) < FEWEST:
+        told = ", ".join(f"<b>{value:.4g}</b> at epoch {epoch}" for epoch, value in points)
+        caption = f"<figcaption>{meaning}</figcaption>"
+        return f'<figure class="card"><h3>{title}</h3><p>{told}</p>{caption}</figure>'
     values = escape(json.dumps([(epoch, f"{value:.4g}") for epoch, value in points]))
     epoch, value = points[-1]
     return (
         f'<figure class="curve card" data-values="{values}"><h3>{title}'
         f"<output>{value:.4g} at epoch {epoch}</output></h3>"
-        f"{_svg(f'{title} by epoch', points)}<figcaption>{meaning}</figcaption></figure>"
+        f"{_svg(f'{title} by epoch', points, floor)}<figcaption>{meaning}</figcaption></figure>"
     )
 
 
-def _svg(name: str, points: list[tuple[int, float]]) -> str:
+def _svg(name: str, points: list[tuple[int, float]], floor: float) -> str:
     values = [value for _, value in points]
-    ticks = _ticks(min(values), max(values))
+    ticks = _ticks(min(floor, *values), max(values))
     low, high = min(ticks[0], *values), max(ticks[-1], *values)
     first, last = points[0][0], points[-1][0]
 

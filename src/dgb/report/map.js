@@ -24,7 +24,7 @@ function startMap(map) {
     byId("legend").querySelectorAll("button")[number].focus();
   }
   function refresh() {
-    showLegend(byId("legend"), state, toggle);
+    showLegend(byId("legend"), map, state, toggle);
     painter.request();
   }
   function showPanel() {
@@ -46,6 +46,7 @@ function startMap(map) {
     showPanel();
   }
   function visit(row) {
+    unhover(); // the map moves away under the pointer
     select(row);
     const far = Math.max(600, ...state.neighbors.map((n) => Math.hypot(
       map.places[2 * n.row] - map.places[2 * row], map.places[2 * n.row + 1] - map.places[2 * row + 1])));
@@ -95,7 +96,7 @@ function startMap(map) {
     tip.hidden = row < 0;
     canvas.style.cursor = row < 0 ? "" : "pointer";
     if (row < 0) return;
-    tip.replaceChildren(element("b", {}, map.ids[row]), facts(describe(map, row)));
+    tip.replaceChildren(element("b", {}, map.ids[row]), facts(describe(map, row, [columnOf(map, state.by)].filter(Boolean))));
     const [width, height] = painter.size();
     tip.style.left = `${Math.max(4, Math.min(x + 14, width - tip.offsetWidth - 4))}px`;
     tip.style.top = `${y + 18 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 18}px`;
@@ -127,6 +128,9 @@ function startMap(map) {
   byId("map-note").textContent = `${sample}, by ${map.kind} of their embeddings: near on the map is roughly near in the embeddings.`;
   const choices = [...(map.label.names.length ? ["label"] : []), "cluster", "degree"];
   byId("colour").append(...choices.map((name) => element("option", { value: name }, name)));
+  const columns = map.columns.map(({ name }, i) => element("option", { value: `column ${i}` }, name));
+  const few = columns.length < map.allColumns ? `${columns.length} of ${counted(map.allColumns)} columns: where clusters differ most` : "columns of your table";
+  if (columns.length) byId("colour").append(element("optgroup", { label: few }, ...columns));
   byId("colour").addEventListener("change", (event) => colourBy(event.target.value));
   for (const [id, act] of [["fit", fit], ["zoom-in", () => zoom(1.5)], ["zoom-out", () => zoom(1 / 1.5)],
     ["lasso", () => lassoMode(!state.isLassoing)]]) byId(id).addEventListener("click", act);

@@ -1,7 +1,6 @@
 """The map of a run as the page holds it: packed numbers, and every text once."""
 
-import base64
-import re
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,9 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
+from dgb.report.pack import LONGEST, STEPS, encode, pack, pack_columns, quantize
 from dgb.run.map import read_map
 
-STEPS = 2**16 - 1  # positions and similarities are distinguished this finely
 SHOWN = 10  # neighbors a node at most
 
 
@@ -29,16 +28,28 @@ def pack_map(path: Path) -> dict[str, Any] | None:
         "count": count,
         # As text: JavaScript would round a whole number beyond 2^53.
         "ids": [str(i) for i in table["node_id"].to_pylist()],
-        "places": _pack(_places(table, path)),
-        "degree": _pack(table["degree"].to_numpy().astype("<u4")),
-        "cluster": _pack(table["cluster"].to_numpy().astype("<i4")),
-        "label": _encode(table["label"]),
-        "predicted": _encode(table["predicted"]),
-        "split": _encode(table["split"]),
+        "places": pack(_places(table, path)),
+        "degree": pack(table["degree"].to_numpy().astype("<u4")),
+        "cluster": pack(table["cluster"].to_numpy().astype("<i4")),
+        "label": encode(table["label"].to_pylist()),
+        "predicted": encode(table["predicted"].to_pylist()),
+        "split": encode(table["split"].to_pylist()),
         "width": neighbors.shape[1],
-        "neighbors": _pack(neighbors),
-        "similarity": _quantize(similarity),
+        "neighbors": pack(neighbors),
+        "similarity": quantize(similarity),
+        "columns": pack_columns(table),
+        "allColumns": int(metadata.get("columns", 0)),
+        "clusters": _cluster_names(metadata.get("clusters", "[]"), path),
     }
+
+
+def _cluster_names(text: str, path: Path) -> list[str]:
+    """Return what sets each cluster apart, nothing where an earlier version drew the map."""
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DGBError(f"{path} is damaged: {error}; train again") from error
+    return [str(name)[: 4 * LONGEST] for name in names] if isinstance(names, list) else []
 
 
 def _places(table: Any, path: Path) -> Array:
@@ -71,31 +82,3 @@ def _neighbors(table: Any, path: Path) -> tuple[Array, Array]:
     neighbors[row[is_shown], rank[is_shown]] = flat[is_shown]
     similarity[row[is_shown], rank[is_shown]] = near[is_shown]
     return neighbors.astype("<u2" if count <= 2**16 else "<u4"), similarity
-
-
-def _encode(column: Any) -> dict[str, Any]:
-    """Return the names that occur, in order, and a number a row: 0 is none, else 1 + the name's."""
-    texts = column.to_pylist()
-    names = sorted(set(texts) - {None}, key=lambda name: (_natural(name), name))
-    code = {name: number for number, name in enumerate(names, 1)} | {None: 0}
-    codes = np.array([code[text] for text in texts], "<u2" if len(names) < STEPS else "<u4")
-    return {"names": names, "codes": _pack(codes)}
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Sort "class 2" before "class 10"; every second part of the split is a number."""
-    parts = re.split(r"([0-9]{1,9})", text)
-    return [(int(p) if i % 2 else 0, "" if i % 2 else p) for i, p in enumerate(parts)]
-
-
-def _quantize(values: Array) -> dict[str, Any]:
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-    size = (high - low) or 1.0
-    steps = np.rint((values - low) / size * STEPS).astype("<u2")
-    return {"low": low, "step": size / STEPS, "values": _pack(steps)}
-
-
-def _pack(values: Array) -> dict[str, str]:
-    """Return an array as base64 with its type: little-endian, row after row."""
-    data = np.ascontiguousarray(values)
-    return {"type": data.dtype.str[1:], "base64": base64.b64encode(data.tobytes()).decode()}

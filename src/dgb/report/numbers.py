@@ -20,7 +20,7 @@ MEANINGS = {
 def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     """Return the section of cards."""
     rank, memory, seconds = map(scores.get, ("effective_rank", "peak_mb", "seconds"))
-    rows = f"directions that the embeddings use; the encoder is {recipe.encoder.columns:,} wide"
+    rows = f"directions that the final embeddings use, of {recipe.encoder.columns:,} columns"
     held = "the most that the process held, scoring included"
     cards = [
         *_labelled_cards(scores),
@@ -58,7 +58,8 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
     probe, found = scores["dgb"]["probe"], scores["dgb"]["cluster"]
     named = {"Macro-F1": "macro_f1", "AUC": "auc"}
     more = [f"{name} {100 * probe[key]:.1f} %" for name, key in named.items() if key in probe]
-    more += [f"split {probe['split']}"] if "split" in probe else []
+    name = probe.get("split", "")
+    more += [name if "split" in name else f"split {name}"] if name else []
     return [
         _card(
             "Test accuracy",
@@ -70,7 +71,8 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
         _card(
             "Clusters and labels (NMI)",
             f"{nmi['dgb']:.2f}",
-            f"of k-means, which sees no labels: 0 is unrelated, 1 the same; "
+            "of k-means into as many clusters as there are classes (the map has the number that "
+            "fits best without labels): 0 is unrelated, 1 the same; "
             f"ARI {found['ari']:.2f}, accuracy {100 * found['accuracy']:.1f} %",
             _bars({key: (value, f"{value:.2f}") for key, value in nmi.items()}),
         ),

@@ -32,7 +32,8 @@ def comparison(table: Comparison) -> str:
         bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
         barred = f'<td class="with-bar">{first}{bar}</td>'
         rows.append(html_row([title, barred, *others], is_ours=row.key == "dgb"))
-    made = html_table(table.head, rows, scope="col")
+    ordered = {"validation": "validation (rows in this order)"}
+    made = html_table([ordered.get(cell, cell) for cell in table.head], rows, scope="col")
     remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
     note = f'<p class="note">{escape(table.note)}</p>\n'
     return f"{note}{made}\n" + (f"<ul>{remarks}</ul>\n" if remarks else "")

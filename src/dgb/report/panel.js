@@ -6,22 +6,25 @@ function legendMark(colours, mark) {
   pen.fill();
   return canvas;
 }
-function showLegend(box, state, toggle) {
+function showLegend(box, map, state, toggle) {
   const { colours } = state;
   if (colours.isScale) {
     const stops = SCALE[theme()].join(", ");
     const bar = element("div", { class: "scale", style: `background: linear-gradient(to right, ${stops})` });
-    const ticks = element("div", { class: "ticks" }, ...colours.ticks.map((tick) => element("span", {}, counted(tick))));
-    box.replaceChildren(element("h3", {}, "Degree, on a logarithmic scale"), bar, ticks);
+    const ticks = element("div", { class: "ticks" }, ...colours.ticks.map((tick) => element("span", {}, tick)));
+    const title = `${columnOf(map, state.by)?.name ?? "Degree"}${colours.isLog ? ", on a logarithmic scale" : ""}`;
+    const rest = colours.missing ? [element("p", { class: "note" }, `Without a value, in grey: ${counted(colours.missing)}`)] : [];
+    box.replaceChildren(element("h3", {}, title), bar, ticks, ...rest);
     return;
   }
   const items = colours.classes.map((mark, i) => {
     const button = element("button", { type: "button", "aria-pressed": String(!state.hidden.has(i)), title: mark.name },
-      legendMark(colours, mark), element("span", { class: "name" }, mark.name), element("span", { class: "count" }, counted(mark.size)));
+      legendMark(colours, mark), element("span", { class: "name" }, mark.name), element("span", { class: "count" }, counted(mark.size)),
+      ...(mark.about ? [element("span", { class: "about" }, mark.about)] : []));
     button.addEventListener("click", () => toggle(i));
     return element("li", {}, button);
   });
-  const title = state.by === "label" ? "Labels" : "Clusters";
+  const title = columnOf(map, state.by)?.name ?? (state.by === "label" ? "Labels" : "Clusters");
   const hint = element("span", { class: "note no-print" }, " click to hide or show");
   box.replaceChildren(element("h3", {}, title, hint), element("ul", { class: "legend" }, ...items));
 }
@@ -29,10 +32,11 @@ function facts(pairs) {
   return element("dl", {}, ...pairs.filter(([, value]) => value !== null && value !== "")
     .flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
-function describe(map, row) {
+function describe(map, row, columns) {
   const cluster = map.cluster[row] < 0 ? null : map.cluster[row];
   return [["label", nameOf(map.label, row)], ["predicted", nameOf(map.predicted, row)], ["cluster", cluster],
-    ["degree", counted(map.degree[row])], ["split", nameOf(map.split, row)]];
+    ["degree", counted(map.degree[row])], ["split", nameOf(map.split, row)],
+    ...columns.map((column) => [column.name, valueOf(column, row)])];
 }
 function closer(clear) {
   const button = element("button", { type: "button", class: "quiet clear", "aria-label": "Clear the selection" }, "×");
@@ -50,7 +54,7 @@ function showNode(box, map, state, actions) {
   });
   const list = items.length ? [element("h3", {}, "Nearest by cosine similarity"), element("ol", { class: "near" }, ...items)] : [];
   box.replaceChildren(element("div", { class: "head" }, element("h3", { class: "id" }, map.ids[state.selected]), closer(actions.clear)),
-    facts(describe(map, state.selected)), ...list);
+    facts(describe(map, state.selected, map.columns)), ...list);
 }
 function breakdown(map, rows) {
   const by = map.label.names.length ? (row) => nameOf(map.label, row) ?? "no label" : (row) => `cluster ${map.cluster[row]}`;

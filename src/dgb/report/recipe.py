@@ -15,7 +15,7 @@ from dgb.terminal import readable
 def recipe_section(recipe: Recipe) -> str:
     """Return every setting, those marked that differ from the defaults."""
     parts = "".join(_part(field.name, recipe) for field in fields(recipe))
-    note = "Every setting of this run; what differs from its default is marked."
+    note = "Every setting of this run; what differs from <code>dgb info default</code> is marked."
     body = f'<p class="note">{note}</p><div class="recipe">{parts}</div>'
     return section("recipe", "Recipe", body)
 

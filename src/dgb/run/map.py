@@ -1,5 +1,6 @@
 """The map of a run: where every node lies, what it is, and which nodes are nearest to it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,16 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
 from dgb.data.ids import arrow_ids
+from dgb.data.names import own_features
 from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
-from dgb.evaluate.labels import are_numbers
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.neighbors import nearest_all
 from dgb.evaluate.scores import class_names
 from dgb.files.parquet import open_parquet, write_parquet
+from dgb.run.map_columns import COLUMN, look_at_columns
 from dgb.terminal import progress_bar
 
 MAP = "map.parquet"
@@ -46,6 +48,7 @@ def write_map(
     """
     import pyarrow as pa
 
+    x = own_features(graph, is_whole=is_whole)
     if isinstance(graph, HeteroGraph) and is_whole:
         graph, split = _graph_of_types(graph), None
     if isinstance(graph, HeteroGraph):
@@ -60,9 +63,8 @@ def write_map(
     with progress_bar(None, "map", unit="part", total=3) as bar:
         xy, name = map_coordinates(rows, SEED)
         bar.update()
-        is_classed = graph.num_classes > 1 and not are_numbers(graph)
-        count = graph.num_classes if is_classed else choose_clusters(rows, SEED)
-        clusters = cluster(rows, min(count, len(rows)), SEED)
+        # Of all rows, so that `dgb cluster` finds as many; and those, where all nodes are drawn.
+        clusters = cluster(rows, min(choose_clusters(z, SEED), len(rows)), SEED)
         bar.update()
         near = _neighbors(rows)
         bar.update()
@@ -81,8 +83,11 @@ def write_map(
         column: pa.nulls(len(nodes), pa.string()) if of is None else pa.array(of, pa.string())
         for column, of in texts.items()
     }
-    table = pa.table(columns | near)
-    table = table.replace_schema_metadata({"map": name, "nodes": str(graph.num_nodes)})
+    shown = look_at_columns(graph, x, nodes, clusters)
+    table = pa.table(columns | near | {f"{COLUMN}{key}": v for key, v in shown.columns.items()})
+    about = {"map": name, "nodes": str(graph.num_nodes), "clusters": json.dumps(shown.clusters)}
+    about |= {"columns": str(shown.count)}
+    table = table.replace_schema_metadata(about)
     write_parquet(folder / MAP, table)
     return folder / MAP
 
