@@ -12,7 +12,7 @@ from dgb.arrays import Array, row_parts, unit_rows
 WHOLE_NODES = 20_000  # above, k-means learns from batches
 LEARNT_NODES = 200_000  # above, these are as many of all rows, drawn at random
 SAMPLE = 2_000  # rows that a number of clusters is chosen on
-WIDTH = 50  # principal components of them: ten times as quick as 512 columns
+WIDTH = 50  # principal components of them: half the time of 512 columns
 
 
 @dataclass(frozen=True)
