@@ -24,6 +24,14 @@ from tests.conftest import make_blocks
 DEEP = "[" * 200_000
 LONG = "9" * 5_000  # digits
 RECIPE = to_toml(load_recipe("default"))
+
+
+def losses(*values: float) -> str:
+    """Return metrics of as many epochs: four are drawn as a curve."""
+    lines = ({"epoch": epoch, "loss": loss} for epoch, loss in enumerate(values, 1))
+    return "\n".join(map(json.dumps, lines))
+
+
 MEASURED = '{{"method": {}, "graph": 1, "graph_hash": 1, "recipe": {}, "seed": 1, {}}}'
 
 
@@ -53,8 +61,8 @@ def test_lines_of_nonsense_are_left_out(tmp_path: Path) -> None:
         ("scores.json", '{"confusion": {"labels": ["a"], "counts": [["<script>"]]}}'),
         ("scores.json", '{"attention": {"a": "x"}}'),
         ("scores.json", '{"attention": [1]}'),
-        ("metrics.jsonl", '{"epoch": 1, "loss": 1e308}\n{"epoch": 2, "loss": -1e308}'),
-        ("metrics.jsonl", '{"epoch": 1, "loss": 5e-324}'),
+        ("metrics.jsonl", losses(1e308, -1e308, 1e308, -1e308)),
+        ("metrics.jsonl", losses(*[5e-324] * 4)),
     ],
 )
 def test_a_report_of_nonsense_is_one_line(tmp_path: Path, name: str, text: str) -> None:

@@ -57,7 +57,9 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
     rows = unit_rows(np.asarray(_sampled_rows(z, SAMPLE, seed), np.float32))
     distances = pairwise_distances(rows)
     if min(rows.shape) > WIDTH:
-        rows = PCA(WIDTH, svd_solver="randomized", random_state=seed % 2**32).fit_transform(rows)
+        axes = PCA(WIDTH, svd_solver="randomized", random_state=seed % 2**32)
+        with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
+            rows = axes.fit_transform(rows)
     np.fill_diagonal(distances, 0)
     scores = {}
     for count in among:

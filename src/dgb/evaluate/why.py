@@ -36,8 +36,11 @@ class Columns:
 def measure_columns(x: Any) -> Columns:
     """Return features with what is usual in them; sparse ones are not filled."""
     mean = np.asarray(x.mean(axis=0, dtype=np.float64)).ravel()
-    squares = x.multiply(x) if sparse.issparse(x) else np.square(x)
-    variance = np.asarray(squares.mean(axis=0, dtype=np.float64)).ravel() - mean**2
+    if sparse.issparse(x):  # in double precision: squares of large single ones are infinite
+        squares = np.asarray(x.astype(np.float64).power(2).sum(axis=0)).ravel()
+    else:
+        squares = np.einsum("ij,ij->j", x, x, dtype=np.float64)
+    variance = squares / max(x.shape[0], 1) - mean**2
     return Columns(x, mean, np.sqrt(np.where(variance > 1e-9, variance, 0)))
 
 
