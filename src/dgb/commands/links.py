@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import add_count, check_out
+from dgb.commands.options import add_count, check_counts, check_out
 from dgb.commands.runs import FinishedRun, add_run_options, open_run
 from dgb.errors import DGBError, printable
 from dgb.terminal import log, output
@@ -37,8 +37,7 @@ def run(options: Namespace) -> None:
     from dgb.evaluate.recommend import recommend_links
     from dgb.files.columns import write_columns
 
-    if options.k < 1:
-        raise DGBError(f"-k must be at least 1, not {options.k}")
+    check_counts(options, "k")
     out = check_out(options.out, Path(options.run) / "links.csv", (".csv", ".parquet"))
     found = open_run(options)
     rows = find_nodes(found.ids, np.array(options.node)) if options.node else None

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dgb.commands.options import add_count, add_data_options, check_out
+from dgb.commands.options import add_count, add_data_options, check_counts, check_out
 from dgb.commands.runs import open_run
 from dgb.commands.why import Reasons
 from dgb.errors import DGBError, printable
@@ -39,8 +39,7 @@ def run(options: Namespace) -> None:
     from dgb.run import folder as files
     from dgb.run.vectors import read_embeddings
 
-    if options.k < 1:
-        raise DGBError(f"-k must be at least 1, not {options.k}")
+    check_counts(options, "k")
     if bool(options.nodes) == options.all:
         raise DGBError("give the ids of nodes, or --all for a file with the neighbors of all")
     if options.why and (options.all or options.vectors):

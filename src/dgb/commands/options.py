@@ -70,7 +70,8 @@ def check_counts(options: Namespace, *names: str) -> None:
     """Refuse a number of runs, jobs and the like below one; what was not given is None."""
     for name in names:
         if (value := getattr(options, name)) is not None and value < 1:
-            raise DGBError(f"--{name} must be at least 1, not {value}")
+            dashes = "-" if len(name) == 1 else "--"
+            raise DGBError(f"{dashes}{name} must be at least 1, not {value}")
 
 
 def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.options import add_count, check_out
+from dgb.commands.options import add_count, check_counts, check_out
 from dgb.commands.runs import FinishedRun, add_run_options, open_run
 from dgb.errors import DGBError
 from dgb.terminal import output
@@ -33,8 +33,7 @@ def run(options: Namespace) -> None:
     from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
     from dgb.files.columns import write_columns
 
-    if options.k < 1:
-        raise DGBError(f"-k must be at least 1, not {options.k}")
+    check_counts(options, "k")
     out = check_out(options.out, Path(options.run) / "outliers.csv", (".csv", ".parquet"))
     found = open_run(options)
     x, edges = found.features(), found.edges()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dgb.arrays import Array, row_parts
+from dgb.arrays import Array, row_parts, unit_rows
 from dgb.errors import DGBError
 
 
@@ -49,6 +49,4 @@ def cosines(z: Array, reference: Array) -> Array:
 
 
 def _unit(z: Array) -> Array:
-    z = np.asarray(z, np.float64)
-    length = np.linalg.norm(z, axis=1, keepdims=True)
-    return np.asarray(z / np.where(length > 0, length, 1))
+    return unit_rows(np.asarray(z, np.float64))
