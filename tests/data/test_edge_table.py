@@ -140,6 +140,33 @@ def test_impossible_weights_are_told_with_their_line(tmp_path: Path, cell: str) 
         graph_of(tmp_path, f"source,target,weight\n1,2,1\n\n2,3,{cell}\n3,4,1\n4,5,2\n")
 
 
+@pytest.mark.parametrize(
+    ("cells", "reading", "weights"),
+    [
+        (("307,56", "0,5", "4"), {}, [307.56, 0.5, 4]),
+        (("1,007", "2,300", "950"), {"decimal": "point"}, [1007, 2300, 950]),
+        (("1,007", "2,300", "1,950"), {"decimal": "comma"}, [1.007, 2.3, 1.95]),
+        (("1,007,000.5", "2,300", "7"), {}, [1007000.5, 2300, 7]),
+    ],
+)
+def test_weights_are_read_with_commas_as_features_are(
+    tmp_path: Path, cells: tuple[str, ...], reading: dict[str, str], weights: list[float]
+) -> None:
+    rows = "".join(f"{i};{i + 1};{cell}\n" for i, cell in enumerate(cells))
+    for head, asked in (("source;target;amount\n", {"weight": "amount"}), ("", {})):
+        graph = graph_of(tmp_path, head + rows, **reading, **asked)
+        assert graph.adjacency.diagonal(1).tolist() == pytest.approx(weights)
+        assert any("edges.csv: numbers such as" in note for note in graph.notes)
+    bare = graph_of(tmp_path, "source;target;amount\n" + rows, **reading)
+    assert any("data.weight=amount would take" in note for note in bare.notes)
+
+
+def test_commas_of_weights_that_mean_either_are_not_guessed(tmp_path: Path) -> None:
+    text = "source;target;weight\n1;2;1,007\n2;3;2,300\n3;4;1,950\n"
+    with pytest.raises(DGBError, match=r"3 in all: .*say by data.decimal=comma or point"):
+        graph_of(tmp_path, text)
+
+
 def test_a_weight_column_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DGBError, match=r"'wieght' \(data.weight\); did you mean 'weight'\?"):
         graph_of(tmp_path, "source,target,weight\n1,2,1\n", weight="wieght")

@@ -7,9 +7,10 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.data.ids import find_positions, id_cells
 from dgb.data.tables.edge_names import Ends, end_columns, settle_names
-from dgb.data.tables.numbers import number_cells
+from dgb.data.tables.numbers import Numbers, read_amounts
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.data.tables.unknown import tell_unknown
+from dgb.data.tables.written import FORMS
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 
@@ -33,13 +34,13 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     weight = find_column(table, reading.weight, ("weight",), "data.weight")
     if weight is None and not table.has_names and table.content.num_columns > 2:
         third = next(name for name in table.names if name not in ends)
-        weight = third if number_cells(table.content.column(third)) is not None else None
+        weight = third if _amounts(table, third, reading) is not None else None
     if weight and not table.has_names:
         notes.append(f"{table.source}: the third column is taken for the weights of edges")
     others = [name for name in table.names if name not in (*ends, weight)]
     if others:
         notes.append(f"{table.source}: columns that are not used: {', '.join(others)}")
-    if not weight and table.has_names and (named := _first_numbers(table, others)):
+    if not weight and table.has_names and (named := _first_numbers(table, others, reading)):
         notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
     faults = Faults()
     with faults:
@@ -47,25 +48,33 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     with faults:
         target = id_cells(table, ends[1])
     with faults:
-        weights = _weights(table, weight)
+        weights = _weights(table, weight, reading, notes)
     faults.refuse()
     return Edges(table, source, target, weights)
 
 
-def _first_numbers(table: Table, names: list[str]) -> str | None:
-    columns = ((name, table.content.column(name)) for name in names)
-    return next((name for name, cells in columns if number_cells(cells) is not None), None)
+def _first_numbers(table: Table, names: list[str], reading: Data) -> str | None:
+    return next((name for name in names if _amounts(table, name, reading) is not None), None)
 
 
-def _weights(table: Table, name: str | None) -> Array:
+def _amounts(table: Table, name: str, reading: Data) -> Numbers | None:
+    return read_amounts(table, table.content.column(name), (reading.decimal,))
+
+
+def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) -> Array:
     if name is None:
         return np.ones(table.content.num_rows, np.float32)
-    values = number_cells(table.content.column(name))
-    values = np.full(table.content.num_rows, np.nan) if values is None else values
+    found = _amounts(table, name, reading)
+    values = np.full(table.content.num_rows, np.nan) if found is None else found.values
     with np.errstate(over="ignore"):
         weight = values.astype(np.float32)
     rows = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    refuse_rows(table, rows, "weights that are not finite numbers of at least 0", name, "fix them")
+    fix = "fix them, or say by data.decimal=comma or point what a comma means"
+    has_comma = len(rows) and "," in str(table.content.column(name)[int(rows[0])])
+    problem = "weights that are not finite numbers of at least 0"
+    refuse_rows(table, rows, problem, name, fix if has_comma else "fix them")
+    if found is not None and found.form:
+        notes.append(f"{table.source}: {FORMS[found.form]}: {name}")
     return weight
 
 

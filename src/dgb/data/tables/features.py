@@ -10,18 +10,12 @@ from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.numbers import are_missing
 from dgb.data.tables.table import Cells, Table, is_text
-from dgb.data.tables.written import find_decimal, find_order, is_slashed
+from dgb.data.tables.written import FORMS, find_decimal, find_order, is_slashed
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 from dgb.terminal import some
 
 _LOOKED_AT = 100
-_FORMS = {
-    "point": "numbers such as 1,007 read as 1007",
-    "comma": "numbers such as 3,5 read as 3.5",
-    "day-first": "dates such as 31/12/2020 read with the day first",
-    "month-first": "dates such as 12/31/2020 read with the month first",
-}
 
 
 def learn_features(
@@ -109,7 +103,7 @@ def _tell_cells(found: Sequence[Encoded], how: str) -> Told:
 def _tell_text(table: Table, columns: Sequence[Column], reading: Data) -> Told:
     for kind, what in (("category", "categories"), ("words", "words")):
         yield f"text read as {what}", [c.name for c in columns if c.kind == kind]
-    for form, what in _FORMS.items():
+    for form, what in FORMS.items():
         yield what, [c.name for c in columns if c.form == form]
     texts = {c.name: table.content.column(c.name) for c in columns if c.kind != "number"}
     texts = {name: cells for name, cells in texts.items() if is_text(cells)}

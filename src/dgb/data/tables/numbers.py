@@ -109,6 +109,13 @@ def number_cells(cells: Cells) -> Array | None:
         return np.array([np.nan if c is None else float(c) for c in numbers.to_pylist()])
 
 
+def read_amounts(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | None:
+    """Return numbers, with commas where these leave one meaning; None where most cells are none."""
+    decimal = find_decimal(table, cells, asked) if is_text(cells) else None
+    values = number_cells(plain_numbers(cells, decimal) if decimal else cells)
+    return None if values is None else Numbers(values, form=decimal or "")
+
+
 def _read_typed(cells: Cells) -> Numbers | None:
     if types.is_date(cells.type) or types.is_timestamp(cells.type):
         return Numbers(_days(cells), "days")
@@ -117,10 +124,9 @@ def _read_typed(cells: Cells) -> Numbers | None:
 
 
 def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | None:
-    decimal = find_decimal(table, cells, asked)
-    values = number_cells(plain_numbers(cells, decimal) if decimal else cells)
-    if values is not None:
-        return Numbers(values, form=decimal or "")
+    found = read_amounts(table, cells, asked)
+    if found is not None:
+        return found
     lowered = compute.utf8_lower(cells)
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():

@@ -11,6 +11,12 @@ from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
 
 POINT, COMMA = "point", "comma"  # what stands before the decimals
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
+FORMS = {  # and what is told of them
+    POINT: "numbers such as 1,007 read as 1007",
+    COMMA: "numbers such as 3,5 read as 3.5",
+    DAY_FIRST: "dates such as 31/12/2020 read with the day first",
+    MONTH_FIRST: "dates such as 12/31/2020 read with the month first",
+}
 _BY_POINT = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"
 _BY_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+$"
 _GROUPED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.007, which is a thousand next to decimal commas
