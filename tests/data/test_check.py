@@ -77,6 +77,16 @@ def test_homophily_is_adjusted_for_chance() -> None:
     assert homophily(ring(40, labels=None))[1] is None
 
 
+def test_few_labels_are_no_reason_to_doubt_the_edges() -> None:
+    labels = np.full(40, -1)
+    labels[:4] = [0, 1, 0, 1]
+    counts = count_graph(ring(40, labels=labels))
+    assert counts["adjusted_homophily"] < 0 and counts["edges_with_labels"] == 3
+    assert any("wrong tool" in line for line in trouble(ring(40, labels=np.arange(40) % 2)))
+    labels[:4] = [0, 1, 1, 0]  # two of three differ
+    assert not any("wrong tool" in line for line in trouble(ring(40, labels=labels)))
+
+
 def test_homophily_of_an_uneven_but_random_labelling_is_about_zero() -> None:
     rng = np.random.default_rng(0)
     graph = ring(20_000, labels=(rng.random(20_000) < 0.1).astype(int))

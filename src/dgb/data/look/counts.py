@@ -13,22 +13,23 @@ from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.weights import has_weights
 
 
-def homophily(graph: Graph) -> tuple[float | None, float | None]:
+def homophily(graph: Graph) -> tuple[float | None, float | None, int]:
     """Return the share of edges that join equal labels, of those whose two ends are labelled.
 
     The second is this share beyond chance: 1 at most, 0 where labels do not matter to edges;
     (h − Σ p²) / (1 − Σ p²) of Platonov et al. (2023), p the classes' shares of all ends of edges.
+    The third is how many edges both are measured by.
     """
     if graph.labels is None:
-        return None, None
+        return None, None, 0
     one, other = (graph.labels[end] for end in sparse.coo_array(graph.adjacency).coords)
     is_known = (one >= 0) & (other >= 0)
     if not is_known.any():
-        return None, None
+        return None, None, 0
     one, other = one[is_known], other[is_known]
     equal = float((one == other).mean())
     chance = float(((np.bincount(one) / len(one)) ** 2).sum())  # each edge is there both ways
-    return equal, None if chance == 1 else (equal - chance) / (1 - chance)
+    return equal, None if chance == 1 else (equal - chance) / (1 - chance), len(one) // 2
 
 
 _CHUNK = 1 << 20  # numbers hashed at a time
@@ -157,7 +158,7 @@ def _label_counts(graph: Graph) -> dict[str, Any]:
     ratio = sizes.max() / sizes.min() if len(sizes) > 1 else None
     balance = ratio and next(word for word, most in _BALANCE.items() if ratio <= most)
     parts = ("train", "validation", "test")
-    equal, adjusted = homophily(graph)
+    equal, adjusted, edges = homophily(graph)
     return {
         "classes": graph.num_classes,
         "label_balance": dict(zip(names, counts.tolist(), strict=False)),
@@ -166,6 +167,7 @@ def _label_counts(graph: Graph) -> dict[str, Any]:
         "splits": [{part: len(getattr(split, part)) for part in parts} for split in graph.splits],
         "edge_homophily": equal,
         "adjusted_homophily": adjusted,
+        "edges_with_labels": edges or None,
     }
 
 

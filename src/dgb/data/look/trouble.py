@@ -138,11 +138,13 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
             f"learn from and to be scored on: {listed}; join them with others, or label more nodes"
         )
     adjusted = counts["adjusted_homophily"]
-    if adjusted is not None and adjusted < _CHANCE:
+    edges = counts["edges_with_labels"]
+    # Beyond two standard errors: of three edges between labelled nodes, two may well differ.
+    if adjusted is not None and adjusted + 2 * edges**-0.5 < _CHANCE:
         yield (
-            f"Edges hardly join equal labels (adjusted homophily {adjusted:.2f}, 0 is chance): a "
-            "graph convolution, and so DGB, is probably the wrong tool here; see whether it beats "
-            "the features alone: dgb compare GRAPH --methods dgb,raw"
+            f"Edges hardly join equal labels (adjusted homophily {adjusted:.2f}, 0 is chance, by "
+            f"{edges:,} edges): a graph convolution, and so DGB, is probably the wrong tool here; "
+            "see whether it beats the features alone: dgb compare GRAPH --methods dgb,raw"
         )
 
 
