@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from dgb.data.encoding import Column, Encoding
-from dgb.data.names import Feature, features_of
-from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
+from dgb.data.names import Feature, cells_with_gaps, features_of
+from dgb.evaluate.outliers import explain_outlier, fill_gaps, reduce_features, score_outliers
 from tests.conftest import make_blocks
 
 
@@ -51,6 +51,31 @@ def test_one_odd_number_stands_out_and_is_named() -> None:
     near = set(adjacency.indices[adjacency.indptr[17] : adjacency.indptr[18]].tolist())
     assert set(reason.neighbors.tolist()) == near and reason.node.tolist() == [17]
     assert reason.usual[0] == pytest.approx(np.mean([x[i, 5] for i in near]), abs=1e-5)
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_missing_cells_are_as_those_of_the_neighbors_who_have_them(is_sparse: bool) -> None:
+    x = np.array(  # a number with its flag, and a category of two levels
+        [[5.0, 0, 1, 0], [7, 0, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0], [9, 0, 1, 0]]
+    )
+    ends = [0, 2], [1, 2], [2, 3], [1, 4]
+    dense = np.zeros((5, 5))
+    for one, other in ends:
+        dense[one, other] = dense[other, one] = 3.0  # weights do not count
+    edges = sparse.csr_array(dense)
+    features = features_of(
+        Encoding((Column("age", flag=True), Column("city", "category", levels=("a", "b")))), 4
+    )
+    groups = cells_with_gaps(features)
+    assert groups == [(range(0, 1), 1), (range(2, 4), None)]
+    filled = fill_gaps(sparse.csr_array(x) if is_sparse else x, groups, edges)
+    filled = filled.toarray() if is_sparse else filled
+    third = 1 / 3
+    expected = x.copy()
+    expected[2] = [6, 0, 2 * third, third]  # of 5 and 7; of a, b and a
+    expected[3, 1] = 0  # its neighbor has no number either: what was put there stays
+    np.testing.assert_allclose(filled, expected)
+    assert x[2].tolist() == [0, 1, 0, 0]
 
 
 def test_equal_features_and_lonely_nodes_are_no_error() -> None:

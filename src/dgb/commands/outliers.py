@@ -30,7 +30,8 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import arrow_ids
-    from dgb.evaluate.outliers import explain_outlier, reduce_features, score_outliers
+    from dgb.data.names import cells_with_gaps
+    from dgb.evaluate.outliers import explain_outlier, fill_gaps, reduce_features, score_outliers
     from dgb.files.columns import write_columns
 
     check_counts(options, "k")
@@ -39,13 +40,14 @@ def run(options: Namespace) -> None:
     x, edges = found.features(), found.edges()
     if x is None:
         raise DGBError("the nodes have no features of one table; add node rows (data.nodes)")
+    naming = found.name_columns(x)
+    x = fill_gaps(x, cells_with_gaps(naming.features), edges)
     low = reduce_features(x, found.recipe.train.seed)
     scores = score_outliers(low, edges)
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
     order = order[: int(np.isfinite(scores).sum())]
     if not len(order):
         raise DGBError("no node has a neighbor among those that are embedded; nothing to compare")
-    naming = found.name_columns(x)
     reasons = [
         _describe(found, naming, explain_outlier(x, edges, low, node))
         for node in order[: options.k].tolist()

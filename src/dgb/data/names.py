@@ -84,6 +84,21 @@ def features_of(encoding: Encoding | None, width: int) -> list[Feature]:
     return [Feature(Column(f"column {number + 1}")) for number in range(width)]
 
 
+def cells_with_gaps(features: list[Feature]) -> list[tuple[range, int | None]]:
+    """Return the places of cells that may be missing, and of what flags it: categories have none.
+
+    The places are those of one column of a table, the last of which is the flag.
+    """
+    found: list[tuple[range, int | None]] = []
+    for end, feature in enumerate(features):
+        column, is_last = feature.column, feature.place == len(feature.column.names()) - 1
+        if is_last and column.flag:
+            found.append((range(end - feature.place, end), end))
+        elif is_last and column.kind == "category":
+            found.append((range(end - feature.place, end + 1), None))
+    return found
+
+
 def own_features(graph: AnyGraph, *, is_whole: bool = False) -> Any:
     """Return the features of the embedded nodes, None where they have none of their own.
 

@@ -1,5 +1,6 @@
 """Outliers: nodes whose features do not fit those of their neighbors, and in what they do not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,10 @@ SMALLEST = 0.6  # of the largest usual difference, that others count for at leas
 LEAST = 0.1  # weight of a direction in which neighbors are not alike: odd is odd there too
 COLUMNS = 3  # named as the reason
 SPREAD = 1.4826  # times the median deviation is the standard deviation, where numbers are normal
+
+
+# Columns of x that are of one cell, and the one that flags it missing; without one, zeros do.
+Group = tuple[range, int | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +71,7 @@ def explain_outlier(x: Any, adjacency: Any, low: Array, node: int) -> Reason:
     own = _dense(x[[node]])[0]
     usual = _dense(x[near]).mean(axis=0)
     order = np.argsort(-np.abs(own - usual), kind="stable")[:COLUMNS]
-    order = order[own[order] != usual[order]]
+    order = order[~np.isclose(own[order], usual[order])]
     unlike = np.argsort(-np.linalg.norm(low[near] - low[node], axis=1), kind="stable")
     return Reason(order, own[order], usual[order], np.array([node]), near[unlike])
 
@@ -84,11 +89,48 @@ def reduce_features(x: Any, seed: int = 0) -> Array:
     return np.asarray(found)
 
 
+def fill_gaps(x: Any, groups: Sequence[Group], adjacency: Any) -> Any:
+    """Return features in which a cell that is missing is like that of the neighbors who have it.
+
+    What was put there in reading, such as the median, would stand out among other neighbors.
+    """
+    if not groups:
+        return x
+    ones, columns = _ones(adjacency), sparse.csc_array(x)
+    pieces, done = [], 0
+    for places, flag in groups:
+        part = sparse.csr_array(columns[:, places.start : places.stop])
+        is_gap = np.asarray(abs(part).sum(axis=1)).ravel() == 0
+        pieces += [columns[:, done : places.start]]
+        done = places.stop
+        if flag is not None:
+            is_gap = columns[:, [flag]].toarray().ravel() > 0
+            part = sparse.hstack([part, np.zeros((len(is_gap), 1))], format="csr")
+            done = flag + 1
+        pieces += [_fill(part, is_gap, ones)]
+    filled = sparse.csr_array(sparse.hstack([*pieces, columns[:, done:]]))
+    return filled if sparse.issparse(x) else filled.toarray()
+
+
+def _fill(part: Any, is_gap: Array, ones: Any) -> Any:
+    """Return some columns with the mean of neighbors in rows with a gap, where one has none."""
+    is_known = (~is_gap).astype(np.float64)
+    count = ones @ is_known
+    is_filled = is_gap & (count > 0)
+    mean = sparse.diags_array(is_filled / np.maximum(count, 1)) @ ones
+    own = sparse.diags_array((~is_filled).astype(np.float64)) @ part
+    return own + mean @ (sparse.diags_array(is_known) @ part)
+
+
 def _neighbor_means(low: Array, adjacency: Any) -> Array:
+    degree = np.maximum(np.diff(adjacency.indptr), 1)[:, None]
+    return np.asarray(_ones(adjacency) @ low / degree)
+
+
+def _ones(adjacency: Any) -> Any:
     ones = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
     ones.data[:] = 1
-    degree = np.maximum(np.diff(adjacency.indptr), 1)[:, None]
-    return np.asarray(ones @ low / degree)
+    return ones
 
 
 def _dense(rows: Any) -> Array:
