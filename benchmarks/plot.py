@@ -7,7 +7,7 @@ import numpy as np
 
 import growth
 import records
-from dgb.reproduce.figures import PALETTE, plotting, save
+from dgb.drawing import PALETTE, plotting, save
 from fresh import Figures
 
 STEM = records.ROOT / "docs" / "growth"

@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "dgb"
 STAGES = [
     ["errors", "settings", "terminal", "arrays"],
-    ["recipe", "cookbook", "files"],
+    ["recipe", "cookbook", "files", "drawing"],
     ["data"],
     ["views"],
     ["transforms"],
@@ -17,10 +17,10 @@ STAGES = [
     ["evaluate"],
     ["ray"],
     ["run"],
-    ["estimator", "estimator_inputs"],
     ["baselines"],
     ["measure"],
     ["report"],
+    ["estimator", "estimator_inputs", "estimator_use"],
     ["tune"],
     ["reproduce"],
     ["commands"],

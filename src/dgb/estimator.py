@@ -10,12 +10,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from dgb import estimator_inputs as inputs
+from dgb import estimator_use as use
 from dgb.arrays import Array
 from dgb.cookbook import to_toml
 from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
-from dgb.evaluate.neighbors import nearest
-from dgb.evaluate.predictions import Predictions, predict_labels
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
@@ -62,6 +61,10 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     of all nodes (None where a folder without them was loaded), `n_features_in_`, and
     `feature_names_in_` where columns have names.
     """
+
+    # What the vectors are asked for, and what is shown of them.
+    neighbors, to_frame, predict_nodes = use.neighbors, use.to_frame, use.predict_nodes
+    plot, report = use.plot, use.report
 
     def __init__(
         self,
@@ -169,74 +172,11 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         X, given = inputs.read_arguments(self, X, None, adjacency=adjacency, edges=edges)  # noqa: N806
         if self._takes_ids and inputs.has_rows(X) and adjacency is edges is None:
             rows = find_nodes(self.node_ids_, inputs.id_column(self, X, is_fit=False))
-            return np.asarray(self._vectors()[rows])
+            return np.asarray(use.fitted_vectors(self)[rows])
         with quietly(not self.verbose):
             graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
             inputs.warn_of(self, inputs.new_notes(X, graph))
             return embed_graph(self.encoder_, graph, self.recipe_)
-
-    def neighbors(self, node: Any, k: int = 10) -> list[tuple[Any, float]]:
-        """Return the nodes nearest to a node, by cosine.
-
-        Args:
-            node: Its id, one of `node_ids_`.
-            k: How many.
-
-        Returns:
-            Ids and similarities, the nearest first.
-
-        Example:
-            >>> DGB(epochs=20).fit(load_graph("cora")).neighbors(0, k=3)
-        """
-        z = self._vectors()
-        rows = find_nodes(self.node_ids_, np.array([node], dtype=object))
-        (near,), (similar,) = nearest(z, rows, k)
-        return list(zip(self.node_ids_[near].tolist(), similar.tolist(), strict=True))
-
-    def to_frame(self) -> Any:
-        """Return the embeddings as a pandas DataFrame, with the node ids as its index.
-
-        Returns:
-            DataFrame [num_nodes, width], its columns called as `get_feature_names_out` has them.
-
-        Example:
-            >>> DGB(epochs=20).fit(load_graph("cora")).to_frame().loc[0]
-        """
-        z, columns = self._vectors(), self.get_feature_names_out()
-        try:
-            from pandas import DataFrame, Index
-        except ImportError as error:
-            raise DGBError("frames need pandas; run pip install pandas") from error
-        return DataFrame(z, index=Index(self.node_ids_, name="node_id"), columns=columns)
-
-    def _vectors(self) -> Array:
-        check_is_fitted(self, "encoder_")
-        if self.embeddings_ is None:
-            raise DGBError("no embeddings were loaded; give the graph, DGB.load(FOLDER, graph=…)")
-        return self.embeddings_
-
-    def predict_nodes(
-        self,
-        X: Any,  # noqa: N803
-        y: Any,
-        *,
-        adjacency: Any = None,
-        edges: Any = None,
-    ) -> Predictions:
-        """Predict the labels of nodes from those that are known, with calibrated probabilities.
-
-        Args:
-            X, adjacency, edges: As for `transform`.
-            y: A label for each node; None, NaN, "" and -1 among whole numbers mean unknown.
-
-        Returns:
-            `predicted` and `probabilities` of all nodes, and the cross-validated `score`.
-
-        Example:
-            >>> DGB(epochs=20).fit(graph).predict_nodes(graph, graph.labels).predicted
-        """
-        z = self.transform(X, adjacency=adjacency, edges=edges)
-        return predict_labels(z, y, self.recipe_.probe)
 
     def save(self, folder: str | Path) -> None:
         """Write recipe.toml, model.safetensors and what the columns are called.

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from dgb.arrays import Array
+from dgb.drawing import PALETTE, UNLABELLED
 from dgb.errors import DGBError
 from dgb.reproduce.figures import (
-    PALETTE,
-    UNLABELLED,
     Panel,
     Silhouette,
     draw_panels,

@@ -25,9 +25,11 @@ def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
     cards = [
         *_labelled_cards(scores),
         _card("Effective rank", UNKNOWN if rank is None else f"{rank:,.0f}", rows),
-        _card("Training time", _format_time(seconds), f"for {epochs:,} epochs"),
-        _card("Memory", UNKNOWN if memory is None else f"{memory:,.0f} MB", held),
     ]
+    if epochs:  # which a model of Python does not keep
+        time = _card("Training time", _format_time(seconds), f"for {epochs:,} epochs")
+        size = UNKNOWN if memory is None else f"{memory:,.0f} MB"
+        cards += [time, _card("Memory", size, held)]
     return section("numbers", "Numbers", f'<div class="cards">{"".join(cards)}</div>')
 
 

@@ -1,8 +1,6 @@
 """Figure 2: the representations of Cora in the plane, by the full method and its ablations."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +10,9 @@ import numpy as np
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import AnyGraph
+from dgb.drawing import PALETTE, UNLABELLED, plotting, save
 from dgb.errors import DGBError
-from dgb.files.atomic import whole_file, write_json
+from dgb.files.atomic import write_json
 from dgb.measure.job import load
 from dgb.measure.measure import log_test_read
 from dgb.measure.place import Place, in_parallel
@@ -25,20 +24,7 @@ from dgb.run.score import describe
 from dgb.run.train import train
 from dgb.terminal import progress_bar
 
-# Okabe and Ito's colours, which people with any colour vision tell apart; yellow comes last because
-# it is faint on white.
-PALETTE = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
-    *("#56b4e9", "#e69f00", "#3c3c3c", "#f0e442"),
-)
-UNLABELLED = "#d8d8d8"
 BLOCK, SIDE, TITLE, LEGEND = (4.4, 5.1), 4.2, 0.4, 0.7  # of a panel with its words, in inches
-# Nothing of the user's own settings, the date or the version: the same drawing is the same file.
-STYLE = {"svg.hashsalt": "dgb", "font.size": 10, "mathtext.fontset": "dejavusans"}
-METADATA: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
-}
 
 
 class Silhouette(NamedTuple):
@@ -136,28 +122,6 @@ def _colours(count: int) -> list[str]:
     if count > len(PALETTE):
         raise DGBError(f"{count} classes; a drawing tells at most {len(PALETTE)} colours apart")
     return list(PALETTE[:count])
-
-
-@contextmanager
-def plotting() -> Iterator[Any]:
-    """Give matplotlib's Figure under our own style, without a window or global figures."""
-    try:
-        from matplotlib import style
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise DGBError("drawing needs pip install 'deep-graph-bootstrapping[plot]'") from None
-    with style.context(["default", STYLE]):
-        yield Figure
-
-
-def save(figure: Any, path_stem: Path) -> list[Path]:
-    """Write a figure as <stem>.png and <stem>.svg, byte for byte the same each time."""
-    path_stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [path_stem.with_name(f"{path_stem.name}.{form}") for form in METADATA]
-    for path, (form, metadata) in zip(paths, METADATA.items(), strict=True):
-        with whole_file(path) as part:
-            figure.savefig(part, format=form, dpi=200, metadata=metadata)
-    return paths
 
 
 # (a)–(d) of the figure; its caption names no other variant.

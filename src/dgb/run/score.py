@@ -7,8 +7,16 @@ import torch
 from dgb.arrays import Array
 from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
+from dgb.data.graph import Split
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.scores import score_and_predict, score_embeddings
+from dgb.evaluate.labels import splits_by_name
+from dgb.evaluate.scores import (
+    class_names,
+    confusion,
+    score_and_predict,
+    score_embeddings,
+    why_not_scored,
+)
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, machine_kind, versions
 from dgb.run.setup import Trained
@@ -45,6 +53,32 @@ def score_systems(
             systems[name] = score_embeddings(rows, graph, probe, seed)
             bar.update()
     return systems, predicted
+
+
+def score_vectors(
+    z: Array, graph: AnyGraph, recipe: Recipe
+) -> tuple[dict[str, Any], Array | None, Split | None]:
+    """Return the scores of DGB's vectors alone, the class told of every node, and the split.
+
+    Nothing where labels allow no score.
+    """
+    seed = recipe.train.seed
+    if why_not_scored(graph, seed):
+        return {}, None, None
+    scores, predicted = score_and_predict(z, graph, recipe.probe, seed)
+    table, names, split = tell_classes(graph, predicted, seed)
+    return {"dgb": scores} | table, names, split
+
+
+def tell_classes(
+    graph: AnyGraph, predicted: Array | None, seed: int
+) -> tuple[dict[str, Any], Array | None, Split]:
+    """Return the confusion of classes, the class of every node by its name, and the split."""
+    split = next(iter(splits_by_name(graph, seed).values()))
+    if predicted is None:
+        return {}, None, split
+    nodes = graph.target_graph()
+    return {"confusion": confusion(predicted, nodes, split)}, class_names(nodes, predicted), split
 
 
 def reference_systems(trained: Trained, *, is_whole: bool = False) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import torch
 from dgb.arrays import Array
 from dgb.data.fingerprint import identity
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.labels import splits_by_name
-from dgb.evaluate.scores import class_names, confusion, why_not_scored
+from dgb.evaluate.scores import why_not_scored
 from dgb.files.atomic import write_json
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
@@ -20,7 +19,7 @@ from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
-from dgb.run.score import describe, score_systems
+from dgb.run.score import describe, score_systems, tell_classes
 from dgb.run.setup import Setup, Trained, draw_model, make_setup, resolve_recipe
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
 from dgb.terminal import log
@@ -109,12 +108,8 @@ def _train_and_score(
     names = split = None
     if not reason:
         systems, predicted = score_systems(trained, z, graph)
-        split = next(iter(splits_by_name(graph, recipe.train.seed).values()))
-        if predicted is not None:
-            nodes = graph.target_graph()
-            systems["confusion"] = confusion(predicted, nodes, split)
-            names = class_names(nodes, predicted)
-        scores |= systems
+        table, names, split = tell_classes(graph, predicted, recipe.train.seed)
+        scores |= systems | table
     scores["peak_mb"] = peak_mb()
     if has_map:
         write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
