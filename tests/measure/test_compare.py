@@ -230,7 +230,8 @@ def test_rows_are_ordered_by_validation(tmp_path: Path) -> None:
     ]
     table = make_comparison("title", lines, ["LP <failed>"])
     assert [row.key for row in table.rows] == ["dgb", "gcn"]
-    assert np.isclose(table.rows[0].share, 0.8 / 0.9)
+    assert [row.share for row in table.rows] == pytest.approx([1, 0.7 / 0.8])
+    assert table.head[table.ordered_by] == "validation"
     assert "80.0" in as_text(table)
     write(table, tmp_path)
     assert "- LP <failed>" in (tmp_path / "compare.md").read_text("utf-8")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import shlex
 from argparse import Namespace
@@ -316,7 +317,38 @@ def test_a_comparison_is_a_page_of_the_same_style(run: Path, comparison: Path) -
             "raw features",
         ]
         assert 'class="bar" style="width:100.0%"' in page and "LP &lt;failed&gt;" in page
+        assert re.findall(r'<th scope="col">(.*?)</th>', page)[-6:][1:3] == [
+            "validation (rows in this order)",
+            "test accuracy",
+        ]
+        widths = re.findall(r'class="with-bar">.*?width:([\d.]+)%', page)
+        assert [float(w) for w in widths] == sorted(map(float, widths), reverse=True)
     assert re.findall(r":root \{.*?\}", own, re.S) == re.findall(r":root \{.*?\}", beside, re.S)
+
+
+def test_links_and_outliers_are_listed_or_how_to_get_them(run: Path) -> None:
+    assert "dgb links" not in page_of(run)  # without vectors there is nothing to find them by
+    (run / "embeddings.parquet").write_bytes(b"")
+    page = page_of(run)
+    assert f"<code>dgb links {run}</code>" in page and f"<code>dgb outliers {run}</code>" in page
+    pairs = "".join(f'"a, {i}",<b>{i}</b>,0.9,3\n' for i in range(30))
+    write_text(run / "links.csv", f"node_id,other_id,similarity,common_neighbors\n{pairs}")
+    reasons = "7,5.5,income 3 (neighbors 9),8\n8,1.0,,\n"
+    write_text(run / "outliers.csv", f"node_id,score,reason,neighbors\n{reasons}")
+    page = page_of(run)
+    assert page.count('data-node="a, ') == 10 and 'data-node="&lt;b&gt;0&lt;/b&gt;"' in page
+    assert "<b>0</b>" not in page and "income 3 (neighbors 9)" in page
+    later = (run / "links.csv").stat().st_mtime + 60
+    os.utime(run / "embeddings.parquet", (later, later))
+    assert page_of(run).count("is older than the vectors of this run") == 2
+
+
+@pytest.mark.parametrize("text", ["node_id\n1\n", "", "\udcff", '"' + "x" * 200_000])
+def test_a_damaged_list_is_told_by_name(run: Path, text: str) -> None:
+    (run / "embeddings.parquet").write_bytes(b"")
+    (run / "links.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DGBError, match=r"links\.csv"):
+        page_of(run)
 
 
 def test_settings_that_were_left_behind_are_not_mixed_in(comparison: Path) -> None:

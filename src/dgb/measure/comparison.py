@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
     key: str
     cells: tuple[str, ...]
-    share: float  # of the best test accuracy
+    share: float  # of the best in the column that rows are ordered by
 
 
 class Comparison(NamedTuple):
@@ -43,6 +43,7 @@ class Comparison(NamedTuple):
     rows: list[Row]
     remarks: list[str]
     graph_hash: str = ""
+    ordered_by: int = 1  # the column
 
 
 def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Comparison:
@@ -54,11 +55,12 @@ def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Compar
     keys = dict.fromkeys(line["method"] for line in lines)
     by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
     order = sorted(by_key, key=lambda key: -_mean(by_key[key], second or first))
-    most = max((_mean(own, first) for own in by_key.values()), default=0) or 1
-    shares = {key: _mean(by_key[key], first) / most for key in order}
+    means = {key: _mean(by_key[key], second or first) for key in order}
+    most = max(means.values(), default=0) or 1
+    shares = {key: mean / most for key, mean in means.items()}
     rows = [Row(key, _cells(by_key[key], first, second), shares[key]) for key in order]
     graph_hash = lines[-1].get("graph_hash", "") if lines else ""
-    return Comparison(title, head, note, rows, remarks, graph_hash)
+    return Comparison(title, head, note, rows, remarks, graph_hash, 2 if second else 1)
 
 
 def as_text(table: Comparison) -> str:

@@ -96,3 +96,14 @@ function listenToSearch(map, visit, say) {
   });
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
 }
+// The lists below the map name nodes: a click visits one, where it is drawn.
+function listenToLists(map, visit) {
+  for (const button of document.querySelectorAll("button.node")) {
+    const row = map.ids.indexOf(button.dataset.node);
+    if (row < 0) button.disabled = true;
+    button.addEventListener("click", () => {
+      visit(row);
+      byId("map-title").scrollIntoView({ behavior: isCalm.matches ? "auto" : "smooth" });
+    });
+  }
+}

@@ -123,6 +123,7 @@ function startMap(map) {
   listenToPointer(canvas, state, painter, actions);
   listenToKeys(canvas, painter, actions);
   listenToSearch(map, visit, say);
+  listenToLists(map, visit);
 
   const sample = map.count < map.nodes ? `${counted(map.count)} of ${counted(map.nodes)} nodes, drawn at random` : `All ${counted(map.count)} nodes`;
   byId("map-note").textContent = `${sample}, by ${map.kind} of their embeddings: near on the map is roughly near in the embeddings.`;

@@ -16,24 +16,27 @@ from dgb.measure.table import html_row, html_table
 from dgb.recipe import Recipe
 from dgb.report.curves import curves
 from dgb.report.html import html_page, read_part, section
+from dgb.report.lists import lists_section
 from dgb.report.map import pack_map
 from dgb.report.numbers import confusion_section, numbers, paths_section, splits_section
 from dgb.report.recipe import ABOUT, origin, recipe_section
-from dgb.run.folder import RECIPE, SCORES, read_recipe
+from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe
 from dgb.run.map import MAP
 from dgb.train.monitor import METRICS, read_metrics
 
 
 def comparison(table: Comparison) -> str:
     """Return a comparison's note, table and remarks as HTML."""
-    rows = []
+    # What rows are ordered by comes first: bars of another column would go up and down.
+    first, rows = table.ordered_by, []
+    places = [0, first, *(i for i in range(1, len(table.head)) if i != first)]
     for row in table.rows:
-        title, first, *others = (escape(cell) for cell in row.cells)
+        title, ordering, *others = (escape(row.cells[i]) for i in places)
         bar = f'<div class="bar" style="width:{100 * row.share:.1f}%"></div>'
-        barred = f'<td class="with-bar">{first}{bar}</td>'
+        barred = f'<td class="with-bar">{ordering}{bar}</td>'
         rows.append(html_row([title, barred, *others], is_ours=row.key == "dgb"))
-    ordered = {"validation": "validation (rows in this order)"}
-    made = html_table([ordered.get(cell, cell) for cell in table.head], rows, scope="col")
+    head = [table.head[i] + (" (rows in this order)" if i == first else "") for i in places]
+    made = html_table(head, rows, scope="col")
     remarks = "".join(f"<li>{escape(line)}</li>" for line in table.remarks)
     note = f'<p class="note">{escape(table.note)}</p>\n'
     return f"{note}{made}\n" + (f"<ul>{remarks}</ul>\n" if remarks else "")
@@ -52,6 +55,11 @@ class Run:
     metrics: list[dict[str, Any]]
     scores: dict[str, Any]
     map: dict[str, Any] | None
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether `dgb links` and `dgb outliers` can write what they find into the folder."""
+        return bool(self.scores) and (self.folder / EMBEDDINGS).exists()
 
     @property
     def graph(self) -> str:
@@ -103,6 +111,8 @@ def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
         yield curves(run.metrics)
     with _reading(run.folder / SCORES):
         yield confusion_section(run.scores)
+    if run.has_lists:
+        yield lists_section(run.folder)
     if table:
         yield f"<section><h2>{escape(table.title)}</h2>{comparison(table)}</section>\n"
     yield recipe_section(run.recipe)
@@ -123,8 +133,8 @@ def _facts(run: Run) -> str:
     nodes = [f"{run.map['nodes']:,} nodes"] if run.map else []
     views = f"views {run.recipe.view1.augment} and {run.recipe.view2.augment}"
     hashed = [f"recipe {run.scores['recipe']}"] if "recipe" in run.scores else []
-    epochs = f"{len(run.metrics):,} epochs"
-    return " · ".join([*nodes, epochs, views, *hashed, f"seed {run.recipe.train.seed}"])
+    epochs = [f"{len(run.metrics):,} epochs"] if run.metrics else []  # of Python none are kept
+    return " · ".join([*nodes, *epochs, views, *hashed, f"seed {run.recipe.train.seed}"])
 
 
 def write_report(folder: Path, comparison: Path | None = None) -> Path:
