@@ -29,14 +29,25 @@ def graph_file(blocks: Graph, tmp_path: Path) -> str:
     return str(path)
 
 
+HOPS = ["encoder.hops=[0,1,2]", "encoder.norm=batch", "view2.augment=nd+adj"]
+HOPS += ["embed.blocks=learnt,diffused,structure", "embed.normalise=rows"]
+# One rank asks for all pairs that one process asks for.
+LINKS = ["view1.augment=ed+nfd+adj", "links.weight=1", "train.bootstrap=0"]
+
+
 @pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize(
+    ("sets", "options"), [(HOPS, []), ([*HOPS, *LINKS], ["--workers", "1"])], ids=["hops", "links"]
+)
 def test_train_on_ray_writes_a_whole_run_folder(
-    graph_file: str, blocks: Graph, tmp_path: Path
+    sets: list[str], options: list[str], graph_file: str, blocks: Graph, tmp_path: Path
 ) -> None:
     run, alone, again = tmp_path / "run", tmp_path / "alone", tmp_path / "again.parquet"
-    words = [graph_file, *SMALL, "--set", "embed.npy=true", "--set", "heads.projector=none"]
+    sets = ["embed.npy=true", "heads.projector=none", *sets]
+    words = [graph_file, "--recipe", "paper", *SMALL]
+    words += [word for setting in sets for word in ("--set", setting)]
     assert main(["train", *words, "--out", str(alone)]) == 0
-    assert main(["train", *words, "--out", str(run), "--engine", "ray"]) == 0
+    assert main(["train", *words, "--out", str(run), "--engine", "ray", *options]) == 0
     assert {f.name for f in run.iterdir()} == {f.name for f in alone.iterdir()}
     assert len(list((run / "embeddings.parquet").iterdir())) > 1
     ids, z = read_embeddings(run / "embeddings.parquet")
@@ -103,7 +114,7 @@ def test_options_that_do_not_go_together_are_refused(
     [
         (["encoder.layers=2"], 2, r"encoder\.layers=1"),
         (["train.keep=disk"], 2, "keeps blocks in Ray's own store"),
-        (["embed.blocks=learnt,diffused"], 2, r"embeds H alone: set embed\.blocks=learnt"),
+        (["links.held_out=0.1"], 2, r"set links\.held_out=0 and train\.stop_on=loss"),
         (["train.batch_size=3"], 4, "from 1 to 3, the rows of the smallest batch"),
     ],
 )
@@ -112,7 +123,7 @@ def test_what_ranks_cannot_share_is_refused(sets: list[str], ranks: int, message
     from dgb.ray.training import check_ranks
 
     with pytest.raises(DGBError, match=message):
-        check_ranks(load_recipe("default", sets), 90, ranks)
+        check_ranks(load_recipe("paper", sets), 90, ranks)
 
 
 def test_what_to_resume_with_names_the_same_cluster() -> None:

@@ -10,9 +10,16 @@ from torch.multiprocessing.spawn import spawn
 
 from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import PAPER, symmetric_loss, weighted_sum
-from dgb.ray.worker import ParallelModel, SharedBatchNorm, share_rows, share_statistics
-from dgb.views.view import View
+from dgb.model.loss import Loss, make_loss, weighted_sum
+from dgb.ray.worker import (
+    ParallelModel,
+    SharedBatchNorm,
+    SharedBlockNorm,
+    share_rows,
+    share_statistics,
+)
+from dgb.train.loop import make_state
+from dgb.views.view import Rows
 
 ROWS = 23
 CUT = (0, 15, ROWS)  # of different size, as the last rank's rows are
@@ -35,16 +42,35 @@ def norm_of(layer: nn.Module, x: torch.Tensor, begin: int, end: int) -> dict[str
     }
 
 
-def bootstrap() -> Bootstrap:
-    sets = ["encoder.width=8", "heads.hidden=8", "heads.width=8"]
-    return Bootstrap(6, load_recipe("default", sets), torch.Generator().manual_seed(1))
+HOPS = ["encoder.hops=[0,1]", "encoder.norm=batch", "links.weight=1"]
 
 
-def views(begin: int, end: int) -> tuple[View, View]:
-    x, nowhere = data(), None
-    first, second = x[begin:end], x.flip(0)[begin:end]
-    operator: Any = nowhere  # rows are propagated already
-    return View(first, operator, first), View(second, operator, second)
+def bootstrap(*sets: str) -> tuple[Bootstrap, Loss]:
+    sizes = ["encoder.width=8", "heads.hidden=8", "heads.width=8"]
+    recipe, generator = load_recipe("paper", [*sizes, *sets]), torch.Generator().manual_seed(1)
+    model = Bootstrap(3 if sets else 6, recipe, generator)
+    loss = make_loss(recipe, model.encoder, generator)
+    make_state(model, recipe.train, generator, loss)  # the loss is learnt too
+    return model, loss
+
+
+def views(begin: int, end: int) -> tuple[Rows, Rows]:
+    x = data()
+    # Pairs of the first rank alone: the other still has to wait for the decoder's gradients.
+    pairs = torch.tensor([[0, 2], [1, 5]])[:, : 0 if begin else 2]
+    return Rows(x[begin:end], pairs, pairs + 1), Rows(x.flip(0)[begin:end])
+
+
+MODELS: dict[str, list[str]] = {"paper": [], "hops": HOPS}
+
+
+def gradients(name: str, model: Any, terms: Loss, both: tuple[Rows, Rows]) -> dict[str, Any]:
+    """Return the loss and the gradients of a model, named by its recipe."""
+    loss = weighted_sum(terms, model(*both), both)
+    loss.backward()  # type: ignore[no-untyped-call]
+    named = getattr(model, "module", model).named_parameters()
+    found = {f"{name}.{n}": p.grad for n, p in named if p.grad is not None}
+    return found | {f"{name}.loss": loss.detach()}
 
 
 def one_rank(rank: int, folder: str) -> None:
@@ -53,13 +79,12 @@ def one_rank(rank: int, folder: str) -> None:
     distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=2)
     begin, end = CUT[rank], CUT[rank + 1]
     kept = norm_of(SharedBatchNorm(6, track_running_stats=False), data(), begin, end)
-    model = bootstrap()
-    share_statistics(model)
-    parallel = ParallelModel(model)
-    loss = weighted_sum(share_rows(PAPER), parallel(*views(begin, end)), views(begin, end))
-    loss.backward()  # type: ignore[no-untyped-call]
-    kept |= {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
-    torch.save(kept | {"loss": loss.detach()}, f"{folder}/{rank}.pt")
+    for name, sets in MODELS.items():
+        model, terms = bootstrap(*sets)
+        share_statistics(model)
+        parallel = ParallelModel(model)
+        kept |= gradients(name, parallel, share_rows(terms), views(begin, end))
+    torch.save(kept, f"{folder}/{rank}.pt")
     distributed.destroy_process_group()
 
 
@@ -72,18 +97,16 @@ def test_two_ranks_of_unequal_rows_are_one_process(tmp_path: Path) -> None:
         close(torch.cat([r[name] for r in ranks]), alone[name])
     for name in ("weight.grad", "bias.grad"):  # DDP adds these up
         close(ranks[0][name] + ranks[1][name], alone[name])
-    model = bootstrap()
-    loss = symmetric_loss(model(*views(0, ROWS)))
-    loss.backward()  # type: ignore[no-untyped-call]
-    for rank in ranks:
-        close(rank["loss"], loss.detach())
-        for name, p in model.named_parameters():
-            if p.grad is not None:
-                close(rank[name], p.grad)
+    for model, sets in MODELS.items():
+        expected = gradients(model, *bootstrap(*sets), views(0, ROWS))
+        for rank in ranks:
+            for name, gradient in expected.items():
+                close(rank[name], gradient)
 
 
 def test_sharing_statistics_leaves_the_checkpoint_as_it_is() -> None:
-    before, model = bootstrap().state_dict(), bootstrap()
+    before, (model, _) = bootstrap(*HOPS)[0].state_dict(), bootstrap(*HOPS)
     share_statistics(model)
-    assert sum(isinstance(m, SharedBatchNorm) for m in model.modules()) == 3
+    kinds = (SharedBatchNorm, SharedBlockNorm)
+    assert [sum(isinstance(m, kind) for m in model.modules()) for kind in kinds] == [3, 4]
     assert list(model.state_dict()) == list(before)

@@ -13,6 +13,7 @@ import torch
 from dgb.cookbook import load_recipe
 from dgb.data.load import load_graph
 from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import PAPER
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
 from dgb.train import loop
@@ -74,7 +75,7 @@ def train_together(recipe: Recipe, folder: Path, machines: list[dict[str, Any]])
     layout = make_layout((graph.num_nodes, graph.num_features), machines)
     assert len(layout.columns) - 1 == len(machines) == 2
     blocks = put_blocks(inputs, layout)
-    training.fit_ranks(model, blocks, recipe, masks, folder=folder, ranks=2)
+    training.fit_ranks((model, PAPER, masks), blocks, recipe, folder=folder, ranks=2)
     return model
 
 

@@ -34,10 +34,13 @@ def find_directions(encoder: Any, inputs: Inputs, count: int) -> Tensor:
     return directions
 
 
-def main_axes(rows: Iterable[Tensor], count: int) -> Tensor:
+def column_products(rows: Tensor) -> Tensor:
+    """Return the products of all pairs of columns of H, of which those of other rows are added."""
+    return rows.double().T @ rows.double()
+
+
+def main_axes(products: Tensor, count: int) -> Tensor:
     """Return the directions [width, count] in which rows are longest, the longest first."""
-    products = sum(part.double().T @ part.double() for part in rows)
-    assert isinstance(products, Tensor)
     vectors: Tensor = torch.linalg.eigh(products.cpu()).eigenvectors
     # As it comes back from a file: the order in memory decides how a product is rounded.
     return vectors[:, -count:].flip(1).float().contiguous().to(products.device)
@@ -77,13 +80,12 @@ class Scales:
         return torch.cat(list(scaled), dim=1)
 
 
-def choose_scales(encoder: Any, inputs: Inputs, recipe: Embed, z: Tensor) -> Scales:
-    """Return the scales of blocks z; lengths are those of the training graph, whatever z is."""
+def choose_scales(encoder: Any, recipe: Embed, kept: Tensor | None) -> Scales:
+    """Return the scales of blocks, by their lengths in the training graph where it is by these."""
     widths = recipe.widths(encoder.width, encoder.num_features)
     weights = {"diffused": recipe.diffused_weight, "structure": recipe.structure_weight}
     factors = [weights.get(name, 1.0) for name in widths]
     if recipe.normalise == "block":
-        kept = measure_lengths(z, widths) if inputs.is_own else getattr(encoder, LENGTHS, None)
         lengths = [0.0 if kept is None else float(kept[ALL.index(name)]) for name in widths]
         if not all(lengths):
             raise DGBError(
@@ -96,13 +98,18 @@ def choose_scales(encoder: Any, inputs: Inputs, recipe: Embed, z: Tensor) -> Sca
     return Scales(widths, recipe.normalise == "rows" or is_usual, tuple(factors))
 
 
-def measure_lengths(z: Tensor, widths: dict[str, int]) -> Tensor:
-    """Return the root mean square of the row lengths of every block, 0 of those that z lacks."""
+def sum_squares(z: Tensor, widths: dict[str, int]) -> Tensor:
+    """Return the sum of the squares of every block, 0 of those that z lacks."""
     total = torch.zeros(len(ALL), dtype=torch.float64)
     for rows in row_parts(*z.shape):
         for name, part in split_blocks(z[rows], widths).items():
             total[ALL.index(name)] += part.double().square().sum().cpu()
-    lengths = (total / len(z)).sqrt().clamp_min(SHORTEST)
+    return total
+
+
+def find_lengths(squares: Tensor, num_rows: int, widths: dict[str, int]) -> Tensor:
+    """Return the root mean square of the row lengths of every block, 0 of those left out."""
+    lengths = (squares / num_rows).sqrt().clamp_min(SHORTEST)
     return lengths * torch.tensor([name in widths for name in ALL])
 
 

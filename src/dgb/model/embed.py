@@ -13,12 +13,14 @@ from dgb.model.blocks import (
     FEATURES,
     LENGTHS,
     choose_scales,
+    column_products,
     find_directions,
+    find_lengths,
     keep,
     main_axes,
     make_structure,
-    measure_lengths,
     split_blocks,
+    sum_squares,
 )
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
@@ -53,10 +55,17 @@ def embed(
         encoder.train()
         return z
     z = _make_blocks(encoder, inputs, recipe, name)
-    scales = choose_scales(encoder, inputs, recipe, z)
+    is_measured = inputs.is_own and recipe.normalise == "block"
+    kept = _measure_lengths(encoder, recipe, z) if is_measured else getattr(encoder, LENGTHS, None)
+    scales = choose_scales(encoder, recipe, kept)
     for rows in () if scales.is_identity else row_parts(*z.shape):
         z[rows] = scales.apply(z[rows])
     return z
+
+
+def _measure_lengths(encoder: Encoder, recipe: Embed, z: Tensor) -> Tensor:
+    widths = recipe.widths(encoder.width, encoder.num_features)
+    return find_lengths(sum_squares(z, widths), len(z), widths)
 
 
 def _make_blocks(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
@@ -110,7 +119,7 @@ def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None
     if inputs.is_own and (kept is None or kept.shape[1] != count):
         names = recipe.operator.split("+")
         parts = (h for name in names for _, h in _learnt_rows(encoder, inputs, name))
-        kept = main_axes(parts, count)
+        kept = main_axes(torch.as_tensor(sum(map(column_products, parts))), count)
     if kept is None or kept.shape[1] != count:
         raise DGBError(
             f"the model does not have {count} directions of its representations; train with "
@@ -153,9 +162,8 @@ def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     if (axes := _find_axes(encoder, inputs, recipe)) is not None:
         keep(encoder, AXES, axes)
     if recipe.normalise == "block":
-        widths = recipe.widths(encoder.width, encoder.num_features)
         z = _make_blocks(encoder, inputs, recipe, "embeddings")
-        keep(encoder, LENGTHS, measure_lengths(z, widths))
+        keep(encoder, LENGTHS, _measure_lengths(encoder, recipe, z))
 
 
 def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
@@ -167,11 +175,13 @@ def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
         return
     if inputs.store is None:
         view = View(inputs.x, inputs.operators["adj"])
-        encoder.measure_statistics([view.in_order("auto", encoder.width, encoder.hops)])
+        whole = view.in_order("auto", encoder.width, encoder.hops)
+        encoder.keep_statistics([encoder.sum_moments(whole)], inputs.shape[0])
         return
     blocks = _clean_blocks(encoder, inputs, "adj")
     parts = row_parts(inputs.shape[0], encoder.width)
-    encoder.measure_statistics(_rows_of(blocks, part, inputs) for part in parts)
+    sums = [encoder.sum_moments(_rows_of(blocks, part, inputs)) for part in parts]
+    encoder.keep_statistics(sums, inputs.shape[0])
 
 
 def _clean_blocks(encoder: Encoder, inputs: Inputs, operator: str) -> HopBlocks:

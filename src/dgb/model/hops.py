@@ -23,6 +23,7 @@ class BlockNorm(nn.Module):
 
     mean: Tensor
     variance: Tensor
+    eps = 1e-5
 
     def __init__(self, width: int) -> None:
         """Begin with a scale of one and no shift."""
@@ -35,8 +36,11 @@ class BlockNorm(nn.Module):
     def forward(self, h: Tensor) -> Tensor:
         """Normalise the columns."""
         if self.training:
-            return nn.functional.batch_norm(h, None, None, self.weight, self.bias, training=True)
-        return nn.functional.batch_norm(h, self.mean, self.variance, self.weight, self.bias)
+            return nn.functional.batch_norm(
+                h, None, None, self.weight, self.bias, training=True, eps=self.eps
+            )
+        kept = self.mean, self.variance
+        return nn.functional.batch_norm(h, *kept, self.weight, self.bias, eps=self.eps)
 
 
 class HopEncoder(nn.Module):
@@ -69,18 +73,17 @@ class HopEncoder(nn.Module):
         return self(view1), self(view2)
 
     @torch.no_grad()
-    def measure_statistics(self, views: Iterable[View | Rows]) -> None:
-        """Keep the mean and variance of all rows of some views, which together are the graph."""
+    def sum_moments(self, view: View | Rows) -> Tensor:
+        """Return the sums of what norms see in a view, and of its squares, [2, blocks, width]."""
+        blocks = [block.double() for block in view.transform_hops(tuple(self.weights), self.hops)]
+        sums = [torch.stack([block.sum(dim=0), block.square().sum(dim=0)]) for block in blocks]
+        return torch.stack(sums, dim=1)
+
+    @torch.no_grad()
+    def keep_statistics(self, moments: Iterable[Tensor], num_rows: int) -> None:
+        """Keep the mean and variance of all rows, whose sums are given in parts."""
+        mean, square = torch.stack(list(moments)).sum(dim=0) / num_rows
         norms = [norm for norm in self.norms if isinstance(norm, BlockNorm)]
-        size, count = norms[0].mean.shape[0], 0
-        sums = torch.zeros(2, len(norms), size, dtype=torch.float64, device=norms[0].mean.device)
-        for view in views:
-            for i, block in enumerate(view.transform_hops(tuple(self.weights), self.hops)):
-                wide = block.double()
-                sums[0, i] += wide.sum(dim=0)
-                sums[1, i] += wide.square().sum(dim=0)
-            count += len(block)
-        mean, square = sums / count
         for i, norm in enumerate(norms):
             norm.mean.copy_(mean[i])
             norm.variance.copy_((square[i] - mean[i].square()).clamp_min(0))

@@ -5,7 +5,7 @@ has fetched once: no hop sends numbers. Ray spills blocks to disk, and makes los
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class GraphBlocks:
     x: list[Ref]  # a block of rows each, Csr or an array
     sizes: list[int]  # numbers of x that node feature dropout draws for, by block
     operators: dict[str, BlockOperator]
+    graph: Ref  # Inputs without features: what views that hide edges draw their operators from
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -92,8 +93,14 @@ def put_blocks(inputs: Inputs, layout: Layout) -> GraphBlocks:
         block = _features(inputs, start, stop)
         x.append(ray.put(block))
         sizes.append(block.values.size if isinstance(block, Csr) else block.size)
-    operators = {name: _put_operator(op, layout) for name, op in inputs.operators.items()}
-    return GraphBlocks(layout, x, sizes, operators)
+    operators = {name: put_operator(op, layout) for name, op in inputs.operators.items()}
+    graph = replace(inputs, x=torch.empty(inputs.shape[0], 0), operators={}, store=None)
+    return GraphBlocks(layout, x, sizes, operators, ray.put(graph))
+
+
+def put_rows(rows: Array, layout: Layout) -> list[Ref]:
+    """Put the rows of an array into Ray's object store, cut as those of the graph are."""
+    return [ray.put(rows[start:stop]) for start, stop in pairwise(layout.rows)]
 
 
 def run_tasks(task: Any, count: int, layout: Layout, calls: Iterable[Any]) -> list[list[Ref]]:
@@ -113,7 +120,8 @@ def to_matrix(block: Csr) -> SparseMatrix:
     return SparseMatrix(pattern, pattern, None, values)
 
 
-def _put_operator(operator: Any, layout: Layout) -> BlockOperator:
+def put_operator(operator: Any, layout: Layout) -> BlockOperator:
+    """Put an operator into Ray's object store, by rows."""
     is_series = isinstance(operator, Diffusion)
     matrix = operator.transition if is_series else operator
     rows, touched = [], []
@@ -126,7 +134,7 @@ def _put_operator(operator: Any, layout: Layout) -> BlockOperator:
         touched.append(tuple(parts))
     scale = None
     if is_series and operator.scale is not None:
-        scale = [ray.put(operator.scale[i:j].numpy()) for i, j in pairwise(layout.rows)]
+        scale = put_rows(operator.scale.numpy(), layout)
     return BlockOperator(rows, touched, operator.coefficients if is_series else None, scale)
 
 

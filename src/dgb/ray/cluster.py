@@ -16,6 +16,7 @@ import torch
 from dgb.arrays import Array
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import Loss
 from dgb.recipe import Recipe
 from dgb.train.checkpoint import CHECKPOINTS
 from dgb.views.inputs import Inputs
@@ -87,17 +88,20 @@ class Engine:
     folder: Path  # of the run
     blocks: Any = None
 
-    def fit(self, model: Bootstrap, inputs: Inputs, generator: torch.Generator) -> None:
-        """Train the model in place on ranks that share the rows of the inputs."""
+    def fit(self, drawn: tuple[Bootstrap, Loss, torch.Generator], inputs: Inputs) -> None:
+        """Train a model in place on ranks that share the rows of the inputs."""
         from dgb.ray import training
         from dgb.ray.blocks import make_layout, put_blocks
 
         self.blocks = put_blocks(inputs, make_layout(inputs.shape, self.machines))
         folder, ranks = self.folder, self.ranks
-        training.fit_ranks(model, self.blocks, self.recipe, generator, folder=folder, ranks=ranks)
+        training.fit_ranks(drawn, self.blocks, self.recipe, folder=folder, ranks=ranks)
 
     def write_embeddings(self, encoder: Any, node_ids: Array, folder: Path, write: Any) -> None:
-        """Write the embeddings of all nodes into a folder, a file for each block of rows."""
+        """Write the embeddings of all nodes into a folder, a file for each block of rows.
+
+        The encoder keeps what embedding other graphs needs of this one.
+        """
         from dgb.ray.embedding import write_parts
 
         write_parts(encoder, self.blocks, self.recipe.embed, node_ids, (folder.resolve(), write))

@@ -1,27 +1,47 @@
 """Embedding by blocks of rows: each is computed and written by a task of its own."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 import ray
 from dgb.arrays import Array
-from dgb.model.encoder import Encoder
-from dgb.model.layers import l2_normalise
-from dgb.ray.blocks import GraphBlocks, Ref, even_cuts, run_tasks
+from dgb.model.blocks import (
+    AXES,
+    DIRECTIONS,
+    FEATURES,
+    LENGTHS,
+    Scales,
+    choose_scales,
+    column_products,
+    find_directions,
+    find_lengths,
+    keep,
+    main_axes,
+    make_structure,
+    sum_squares,
+)
+from dgb.model.embed import hops_of
+from dgb.model.hops import HopEncoder
+from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks, to_matrix
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Embed
+from dgb.views.inputs import DIFFUSED, Inputs
+from dgb.views.product import times
 from dgb.views.view import Rows
 
 Write = Callable[[Path, Array, Array], None]  # a file, node ids [n] and embeddings [n, width]
+Columns = list[list[Ref]]  # blocks of columns, each as its blocks of rows
 
 
 def write_parts(
-    encoder: Encoder, blocks: GraphBlocks, recipe: Embed, node_ids: Array, write: tuple[Path, Write]
+    encoder: Any, blocks: GraphBlocks, recipe: Embed, node_ids: Array, write: tuple[Path, Write]
 ) -> None:
     """Write the embeddings of all nodes into a folder, a file for each block of rows."""
     folder, task = write[0], _task(write[1])
@@ -34,32 +54,111 @@ def write_parts(
     )
 
 
-def embed_blocks(encoder: Encoder, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
-    """Return what `dgb.model.embed.embed` returns, as blocks of rows in the object store."""
-    x = make_features(blocks)
-    views = [propagate_blocks(blocks, x, name) for name in recipe.operator.split("+")]
-    network = ray.put(encoder)
-    h = [
-        _encoded.options(**blocks.layout.on(i)).remote(network, len(views), *columns)
-        for i, columns in enumerate(zip(*(part for view in views for part in view), strict=True))
-    ]
-    if recipe.smooth:
-        cuts = even_cuts(encoder.width, min(len(blocks.layout.columns) - 1, encoder.width))
-        parts = run_tasks(_cut, len(cuts) - 1, blocks.layout, ((own, cuts) for own in h))
-        smoothed = propagate_blocks(blocks, parts, "smooth")
-        h = [_joined.remote(*columns) for columns in zip(*smoothed, strict=True)]
-        x = propagate_blocks(blocks, x, "smooth") if recipe.features else x
-    if not recipe.features:
-        return h
-    return [_with_features.remote(own, *xs) for own, *xs in zip(h, *x, strict=True)]
+def embed_blocks(encoder: Any, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
+    """Return what `dgb.model.embed.embed` returns, as blocks of rows in the object store.
+
+    The encoder keeps what `dgb.model.embed.settle` lets it keep.
+    """
+    x, names = make_features(blocks), recipe.operator.split("+")
+    hops = hops_of(encoder)
+    views = [propagate_blocks(blocks.layout, blocks.operators[n], x, hops) for n in names]
+    clean = _Clean(blocks, ray.get(blocks.graph), x, views)
+    _settle(encoder, clean, recipe)
+    widths = recipe.widths(encoder.width, encoder.num_features)
+    z = _join([_make_part(name, width, encoder, clean, recipe) for name, width in widths.items()])
+    if recipe.normalise == "block":
+        squares = sum(ray.get([_squares.remote(rows, widths) for rows in z]))
+        keep(encoder, LENGTHS, find_lengths(torch.from_numpy(squares), blocks.shape[0], widths))
+    scales = choose_scales(encoder, recipe, getattr(encoder, LENGTHS, None))
+    return z if scales.is_identity else [_scaled.remote(rows, scales) for rows in z]
+
+
+@dataclass(frozen=True, eq=False)
+class _Clean:
+    """The clean graph: X, and P X (or P^k X of several k) of every operator H travels over."""
+
+    blocks: GraphBlocks
+    graph: Inputs  # without features
+    x: Columns
+    views: list[Columns]
+
+    def read(self, what: Any, encoder: Any) -> list[Ref]:
+        """Return what an encoder makes of every block of rows, summed over the operators."""
+        network, layout = ray.put(encoder), self.blocks.layout
+        rows = zip(*(part for view in self.views for part in view), strict=True)
+        return [
+            _made.options(**layout.on(i)).remote(what, network, len(self.views), *columns)
+            for i, columns in enumerate(rows)
+        ]
+
+    def multiply(self, name: str, columns: Columns) -> Columns:
+        """Return an operator times blocks of columns."""
+        return propagate_blocks(self.blocks.layout, self.blocks.operators[name], columns)
+
+    def multiply_rows(self, name: str, rows: list[Ref], width: int) -> list[Ref]:
+        """Return an operator times a matrix of this width in blocks of rows."""
+        layout = self.blocks.layout
+        cuts = even_cuts(width, min(len(layout.columns) - 1, width))
+        columns = run_tasks(_cut, len(cuts) - 1, layout, ((own, cuts) for own in rows))
+        return _join(self.multiply(name, columns))
+
+
+def _settle(encoder: Any, clean: _Clean, recipe: Embed) -> None:
+    """Let an encoder keep what its embeddings need of the clean graph, but for their lengths."""
+    if clean.graph.directions is not None:
+        keep(encoder, DIRECTIONS, clean.graph.directions)
+    if isinstance(encoder, HopEncoder):
+        encoder.eval()
+        if encoder.has_statistics:
+            moments = map(torch.from_numpy, ray.get(clean.read(HopEncoder.sum_moments, encoder)))
+            encoder.keep_statistics(moments, clean.blocks.shape[0])
+    if 0 < recipe.learnt_columns < encoder.width:
+        products = sum(ray.get(clean.read(_products, encoder)))
+        keep(encoder, AXES, main_axes(torch.from_numpy(products), recipe.learnt_columns))
+
+
+def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed) -> list[Ref]:
+    """Return a block of the vectors as it comes, in blocks of rows."""
+    if name == "structure":
+        return put_rows(make_structure(clean.graph, recipe).numpy(), clean.blocks.layout)
+    if name == DIFFUSED:
+        directions = ray.put(find_directions(encoder, clean.graph, width).numpy())
+        rows = [_projected.remote(x, directions) for x in clean.blocks.x]
+        return clean.multiply_rows(DIFFUSED, rows, width)
+    if name == FEATURES:
+        return _join(clean.multiply("smooth", clean.x) if recipe.smooth else clean.x)
+    h = clean.read(_learnt, encoder)
+    return clean.multiply_rows("smooth", h, width) if recipe.smooth else h
+
+
+def _join(columns: Columns) -> list[Ref]:
+    if len(columns) == 1:
+        return columns[0]
+    return [_joined.remote(*parts) for parts in zip(*columns, strict=True)]
 
 
 @torch.no_grad()
-def encode_rows(encoder: Encoder, operators: int, *columns: Array) -> Array:
-    """Return H of some rows, summed over operators, from their columns of P X for each of them."""
+def make_rows(what: Any, encoder: Any, operators: int, *columns: Array) -> Array:
+    """Return what is made of some rows, summed over operators, for each given P X in columns."""
     count = len(columns) // operators
     views = [np.concatenate(columns[i : i + count], 1) for i in range(0, len(columns), count)]
-    return np.asarray(sum(encoder(Rows(torch.from_numpy(view))).numpy() for view in views))
+    return np.asarray(sum(what(encoder, Rows(torch.from_numpy(view))).numpy() for view in views))
+
+
+def _learnt(encoder: Any, rows: Rows) -> Tensor:
+    h: Tensor = encoder(rows)
+    axes = getattr(encoder, AXES, None)
+    return h if axes is None else h @ axes
+
+
+def _products(encoder: Any, rows: Rows) -> Tensor:
+    return column_products(encoder(rows))
+
+
+def project_rows(x: Csr | Array, directions: Array) -> Array:
+    """Return some rows of X along directions."""
+    rows = to_matrix(x) if isinstance(x, Csr) else torch.from_numpy(x)
+    return times(rows, torch.from_numpy(directions)).numpy()
 
 
 def cut_columns(h: Array, cuts: tuple[int, ...]) -> Any:
@@ -73,13 +172,17 @@ def join_columns(*columns: Array) -> Array:
     return np.concatenate(columns, axis=1)
 
 
-def append_features(h: Array, *columns: Array) -> Array:
-    """Return rows of H with those of X next to them, both of length one."""
-    parts = (torch.from_numpy(part) for part in (h, join_columns(*columns)))
-    return torch.cat([l2_normalise(part) for part in parts], 1).numpy()
+def square_rows(z: Array, widths: dict[str, int]) -> Array:
+    """Return the sums of squares of every block of vectors."""
+    return sum_squares(torch.from_numpy(z), widths).numpy()
+
+
+def scale_rows(z: Array, scales: Scales) -> Array:
+    """Return vectors with their blocks brought to one scale."""
+    return scales.apply(torch.from_numpy(z)).numpy()
 
 
 _task = ray.remote(max_retries=-1)
-_encoded, _cut, _joined, _with_features = map(
-    _task, (encode_rows, cut_columns, join_columns, append_features)
+_made, _projected, _cut, _joined, _squares, _scaled = map(
+    _task, (make_rows, project_rows, cut_columns, join_columns, square_rows, scale_rows)
 )

@@ -3,25 +3,33 @@
 It lives where the run was started and owns all blocks: a rank that is lost takes none along.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 import ray
 from dgb.arrays import Array
 from dgb.files.jsonl import append_line
-from dgb.ray.blocks import GraphBlocks, Ref, run_tasks
+from dgb.ray.blocks import BlockOperator, GraphBlocks, Ref, put_operator, run_tasks
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
-from dgb.views.inputs import has_row_batches
-from dgb.views.rows import ColumnBlocks, RowBatches, batch_sizes
-from dgb.views.view import parse_view
+from dgb.views.inputs import Inputs, has_row_batches
+from dgb.views.rows import (
+    ColumnBlocks,
+    Pairs,
+    RowBatches,
+    batch_sizes,
+    keep_together,
+    pairs_within,
+)
+from dgb.views.view import ViewSpec, parse_view
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,7 @@ class Share:
     sizes: list[int]  # of the rank's part of every batch
     views: list[list[Ref]]  # of both views, by blocks of rows: those of them that are wanted
     state: Array  # of the generator, once the epoch is drawn
+    pairs: tuple[Pairs, ...]  # of view 1, by batch, both ends of which it has: hidden, absent
 
 
 def pick_rows(cut: tuple[int, int], ranks: int, *arrays: Array) -> Any:
@@ -49,16 +58,25 @@ def rank_sampler(
     def draw() -> RowBatches:
         share: Share = ray.get(epochs.draw.remote(blocks, ranks, generator.get_state().numpy()))
         generator.set_state(torch.from_numpy(share.state.copy()))
-        view1, view2 = (ColumnBlocks((gather(share.rows, v),)) for v in share.views)
-        return RowBatches((view1, view2), share.sizes, torch.device("cpu"))
-
-    def gather(rows: Array, pieces: list[Ref]) -> torch.Tensor:
-        out = np.empty((len(rows), blocks.shape[1]), np.float32)
-        for cut, piece in zip(pairwise(blocks.layout.rows), pieces, strict=True):
-            out[_is_inside(rows, cut)] = ray.get(piece)
-        return torch.from_numpy(out)
+        return rows_of(share, blocks)
 
     return draw
+
+
+def rows_of(share: Share, blocks: GraphBlocks) -> RowBatches:
+    """Return the batches of a share, put together from its pieces."""
+    cuts = blocks.layout.rows
+    view1, view2 = (ColumnBlocks((_gather(share.rows, v, cuts),)) for v in share.views)
+    return RowBatches((view1, view2), share.sizes, torch.device("cpu"), (share.pairs, ()))
+
+
+def _gather(rows: Array, pieces: list[Ref], cuts: Sequence[int]) -> Tensor:
+    """Return the rows of a rank, of which each block of rows has its piece."""
+    width = ray.get(pieces[0]).shape[1]
+    out = np.empty((len(rows), width), np.float32)
+    for cut, piece in zip(pairwise(cuts), pieces, strict=True):
+        out[_is_inside(rows, cut)] = ray.get(piece)
+    return torch.from_numpy(out)
 
 
 def _is_inside(rows: Array, cut: tuple[int, int]) -> Array:
@@ -66,6 +84,14 @@ def _is_inside(rows: Array, cut: tuple[int, int]) -> Array:
 
 
 _picked = ray.remote(max_retries=-1)(pick_rows)
+
+
+class _DrawnView(NamedTuple):
+    """X̃ of a view and what it travels over; of one that hides edges, which pairs are asked for."""
+
+    columns: list[list[Ref]]
+    operator: BlockOperator
+    pairs: Sequence[Tensor] = ()  # hidden, absent, as in `DrawnOperator`
 
 
 class Epochs:
@@ -108,29 +134,63 @@ class Epochs:
     def _draw(self, blocks: GraphBlocks, ranks: int, state: Array) -> list[Share]:
         generator = torch.Generator()
         generator.set_state(torch.from_numpy(state.copy()))
-        specs = [parse_view(view) for view in (self.recipe.view1, self.recipe.view2)]
-        drawn = [make_features(blocks, spec.features, generator) for spec in specs]
-        shares = self._split(blocks.shape[0], ranks, generator)
-        after = generator.get_state().numpy()
-        wanted = [ray.put(rows) for rows, _ in shares]
-        views = []
-        for columns, spec in zip(drawn, specs, strict=True):
-            by_rows = zip(*propagate_blocks(blocks, columns, spec.operator), strict=True)
-            cuts = zip(pairwise(blocks.layout.rows), by_rows, strict=True)
-            calls = ((cut, ranks, *wanted, *parts) for cut, parts in cuts)
-            views.append(run_tasks(_picked, ranks, blocks.layout, calls))
-        return [
-            Share(rows, sizes, [view[rank] for view in views], after)
-            for rank, (rows, sizes) in enumerate(shares)
+        drawn = [
+            _draw_view(blocks, parse_view(view), generator)
+            for view in (self.recipe.view1, self.recipe.view2)
         ]
+        shares = self._split(blocks.shape[0], ranks, drawn[0].pairs, generator)
+        wanted = [ray.put(share.rows) for share in shares]
+        layout, hops = blocks.layout, self.recipe.encoder.walked
+        for view in drawn:
+            columns = propagate_blocks(layout, view.operator, view.columns, hops)
+            cuts = zip(pairwise(layout.rows), zip(*columns, strict=True), strict=True)
+            calls = ((cut, ranks, *wanted, *parts) for cut, parts in cuts)
+            picked = run_tasks(_picked, ranks, layout, calls)
+            for share, pieces in zip(shares, picked, strict=True):
+                share.views.append(pieces)
+        return shares
 
     def _split(
-        self, num_nodes: int, ranks: int, generator: torch.Generator
-    ) -> list[tuple[Array, list[int]]]:
-        sizes = batch_sizes(num_nodes, self.recipe.train.batch_size)
-        order = np.arange(num_nodes)
-        if has_row_batches(self.recipe.train, num_nodes):
-            order = torch.randperm(num_nodes, generator=generator).numpy()
-        batches = np.split(order, np.cumsum(sizes)[:-1])
-        parts = [[np.array_split(batch, ranks)[rank] for batch in batches] for rank in range(ranks)]
-        return [(np.concatenate(own), [len(part) for part in own]) for own in parts]
+        self, num_nodes: int, ranks: int, pairs: Sequence[Tensor], generator: torch.Generator
+    ) -> list[Share]:
+        """Return what each rank has of every batch, without its views yet."""
+        order = self._order(num_nodes, ranks, pairs, generator)
+        after = generator.get_state().numpy()
+        sizes = [
+            len(part)
+            for size in batch_sizes(num_nodes, self.recipe.train.batch_size)
+            for part in np.array_split(np.empty(size), ranks)
+        ]
+        parts = np.split(order.numpy(), np.cumsum(sizes)[:-1])
+        asked = [pairs_within(part, order, sizes) or [] for part in pairs]
+        return [
+            Share(
+                np.concatenate(parts[rank::ranks]),
+                sizes[rank::ranks],
+                [],
+                after,
+                tuple(part[rank::ranks] for part in asked),
+            )
+            for rank in range(ranks)
+        ]
+
+    def _order(
+        self, num_nodes: int, ranks: int, pairs: Sequence[Tensor], generator: torch.Generator
+    ) -> Tensor:
+        """Return the order of the rows; ends of hidden edges that links ask for meet in a rank."""
+        order = torch.arange(num_nodes)
+        if is_cut := has_row_batches(self.recipe.train, num_nodes):
+            order = torch.randperm(num_nodes, generator=generator)
+        if self.recipe.links.weight and (is_cut or ranks > 1):
+            order = keep_together(order, pairs[0], generator)
+        return order
+
+
+def _draw_view(blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator) -> _DrawnView:
+    columns = make_features(blocks, spec.features, generator)
+    if not spec.edges:
+        return _DrawnView(columns, blocks.operators[spec.operator])
+    graph: Inputs = ray.get(blocks.graph)
+    operator, *pairs = graph.draw_operator(spec, generator)
+    asked = [part for part in pairs if part is not None]
+    return _DrawnView(columns, put_operator(operator, blocks.layout), asked)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import ray
 from dgb.arrays import Array
-from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Ref, run_tasks, to_matrix
+from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Layout, Ref, run_tasks, to_matrix
 from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, Features, augment
 from dgb.views.diffusion import chebyshev_sum
 from dgb.views.sparse import SparseMatrix
@@ -23,13 +23,18 @@ warnings.filterwarnings("ignore", message="The given NumPy array is not writable
 
 
 def propagate_blocks(
-    blocks: GraphBlocks, columns: list[list[Ref]], operator: str
+    layout: Layout, operator: BlockOperator, columns: list[list[Ref]], hops: Sequence[int] = (1,)
 ) -> list[list[Ref]]:
-    """Return P X of blocks of columns, each given and returned as its blocks of rows."""
-    return [
-        _multiply(blocks.operators[operator], part, blocks.layout.on(i))
-        for i, part in enumerate(columns)
-    ]
+    """Return P^k X for rising k side by side, in blocks of columns as X is.
+
+    Each is given and returned as its blocks of rows.
+    """
+    out = []
+    for hop in range(hops[-1] + 1):
+        if hop:
+            columns = [_multiply(operator, x, layout.on(i)) for i, x in enumerate(columns)]
+        out += columns if hop in hops else []
+    return out
 
 
 def make_features(

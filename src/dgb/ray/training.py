@@ -11,6 +11,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
+from dgb.model.loss import Loss
 from dgb.ray.blocks import GraphBlocks
 from dgb.ray.epochs import Epochs
 from dgb.ray.worker import RankJob, train_rank
@@ -20,7 +21,7 @@ from dgb.train.checkpoint import CHECKPOINTS, load_state
 from dgb.train.loop import make_state, show_line
 from dgb.train.monitor import describe_cures, is_collapsed, read_metrics
 from dgb.views.rows import batch_sizes
-from dgb.views.view import ONE_LAYER, parse_view
+from dgb.views.view import ONE_LAYER
 from ray import train
 
 FAILURES = 3  # that a run survives
@@ -32,21 +33,14 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
     """Refuse what ranks that share rows cannot do."""
     if recipe.encoder.layers > 1:
         raise DGBError(f"--engine ray needs {ONE_LAYER}")
-    if recipe.encoder.hops:
-        raise DGBError("--engine ray propagates once an epoch: unset encoder.hops")
     if recipe.train.keep == "disk" or recipe.train.device == "cuda":
         raise DGBError(
             "--engine ray keeps blocks in Ray's own store and trains on CPUs; leave out "
             "train.keep=disk and train.device=cuda"
         )
-    if not recipe.embed.is_plain:
+    if recipe.links.held_out:
         raise DGBError(
-            "--engine ray embeds H alone: set embed.blocks=learnt and embed.normalise=none"
-        )
-    if recipe.links.held_out or any(parse_view(v).edges for v in (recipe.view1, recipe.view2)):
-        raise DGBError(
-            "--engine ray keeps one graph for all epochs: its views cannot drop edges, and "
-            "links.held_out must be 0"
+            "--engine ray trains on all edges: set links.held_out=0 and train.stop_on=loss"
         )
     least = min(batch_sizes(num_nodes, recipe.train.batch_size))
     if not 1 <= ranks <= least:
@@ -56,19 +50,19 @@ def check_ranks(recipe: Recipe, num_nodes: int, ranks: int) -> None:
 
 
 def fit_ranks(
-    model: Bootstrap,
+    drawn: tuple[Bootstrap, Loss, torch.Generator],
     blocks: GraphBlocks,
     recipe: Recipe,
-    generator: torch.Generator,
     *,
     folder: Path,
     ranks: int,
 ) -> None:
-    """Train the model in place as `dgb.train.loop.fit` does, on ranks that share the rows.
+    """Train a model in place as `dgb.train.loop.fit` does, on ranks that share the rows.
 
     Ray Train keeps its checkpoints in the run folder, which all machines have to reach.
     """
     check_ranks(recipe, blocks.shape[0], ranks)
+    model, loss, generator = drawn
     folder = folder.resolve()
     here = ray.get_runtime_context().get_node_id()
     actor = ray.remote(
@@ -78,12 +72,12 @@ def fit_ranks(
         scheduling_strategy=NodeAffinitySchedulingStrategy(here, soft=False),
     )(Epochs)
     epochs = actor.remote(recipe, folder)
-    job = RankJob(model, generator.get_state(), recipe, blocks, epochs, folder)
+    job = RankJob(model, loss, generator.get_state(), recipe, blocks, epochs, folder)
     result = _watch(_make_trainer(job, ranks), recipe, folder)
     if message := ray.get(epochs.refusal.remote()):
         raise DGBError(message)
     with result.checkpoint.as_directory() as written:
-        load_state(make_state(model, recipe.train, generator), Path(written))
+        load_state(make_state(model, recipe.train, generator, loss), Path(written))
 
 
 def _make_trainer(job: RankJob, ranks: int) -> Any:

@@ -13,7 +13,8 @@ from torch import Tensor, distributed, nn
 import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
-from dgb.model.loss import PAPER, Loss, Term
+from dgb.model.hops import BlockNorm
+from dgb.model.loss import LinkTerm, Loss, Term
 from dgb.ray.blocks import GraphBlocks
 from dgb.ray.epochs import rank_sampler
 from dgb.recipe import Recipe
@@ -43,17 +44,30 @@ def sum_over_ranks(value: Tensor) -> Tensor:
     return total
 
 
+def _normalise(x: Tensor, layer: nn.BatchNorm1d | BlockNorm) -> Tensor:
+    """Return x by the mean and variance over the rows of all ranks; nn.SyncBatchNorm needs CUDA."""
+    rows = x.float()  # sums need the digits that bfloat16 lacks
+    count = sum_over_ranks(rows.new_tensor([len(rows)]))
+    # Two sums one after the other: E[x²] − E[x]² would lose the digits that they share.
+    centred = rows - sum_over_ranks(rows.sum(dim=0)) / count
+    variance = sum_over_ranks(centred.square().sum(dim=0)) / count
+    return (centred * (variance + layer.eps).rsqrt() * layer.weight + layer.bias).to(x.dtype)
+
+
 class SharedBatchNorm(nn.BatchNorm1d):
-    """BatchNorm with the statistics of all ranks' rows; nn.SyncBatchNorm refuses the CPU."""
+    """BatchNorm of a head with the statistics of all ranks' rows."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Normalise with the mean and the variance over the rows of all ranks."""
-        rows = x.float()  # sums need the digits that bfloat16 lacks
-        count = sum_over_ranks(rows.new_tensor([len(rows)]))
-        # Two sums one after the other: E[x²] − E[x]² would lose the digits that they share.
-        centred = rows - sum_over_ranks(rows.sum(dim=0)) / count
-        variance = sum_over_ranks(centred.square().sum(dim=0)) / count
-        return (centred * (variance + self.eps).rsqrt() * self.weight + self.bias).to(x.dtype)
+        return _normalise(x, self)
+
+
+class SharedBlockNorm(BlockNorm):
+    """BatchNorm of a block of the encoder with the statistics of all ranks' rows."""
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Normalise as a head's does: ranks only train."""
+        return _normalise(h, self)
 
 
 def share_statistics(model: Bootstrap) -> None:
@@ -61,21 +75,28 @@ def share_statistics(model: Bootstrap) -> None:
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm1d):
             layer.__class__ = SharedBatchNorm
+        elif isinstance(layer, BlockNorm):
+            layer.__class__ = SharedBlockNorm
 
 
 def share_rows(loss: Loss) -> Loss:
-    """Return terms that are means over the rows of all ranks, whose counts may differ.
+    """Return terms that are means over the rows, or pairs, of all ranks, whose counts may differ.
 
     DDP averages gradients over ranks and the sum's gradient is the sum over ranks: together they
-    give each row the same weight, whichever rank holds it. A term has to be a mean over rows.
+    give each row the same weight, whichever rank holds it. A term has to be a mean over rows, or
+    one over pairs of rows.
     """
     return [(weight, partial(_mean_over_ranks, term)) for weight, term in loss]
 
 
 def _mean_over_ranks(term: Term, outputs: Outputs, views: tuple[Any, Any]) -> Tensor:
-    rows, value = len(outputs.representation1), term(outputs, views)
-    total = sum_over_ranks(torch.stack([value * rows, value.new_tensor(float(rows))]))
-    return total[0] / total[1]
+    count, value = len(outputs.representation1), term(outputs, views)
+    if isinstance(term, LinkTerm):
+        count = views[0].hidden.shape[1] + views[0].absent.shape[1]
+        # DDP waits for all weights, also where a rank has no pairs.
+        value = value + 0 * torch.stack([p.sum() for p in term.parameters()]).sum()
+    total = sum_over_ranks(torch.stack([value * count, value.new_tensor(float(count))]))
+    return total[0] / total[1].clamp_min(1)
 
 
 class ParallelModel(nn.parallel.DistributedDataParallel):
@@ -91,6 +112,7 @@ class RankJob:
     """What every rank starts from."""
 
     model: Bootstrap
+    loss: Loss
     generator_state: torch.Tensor  # of masks and batches
     recipe: Recipe
     blocks: GraphBlocks
@@ -118,10 +140,13 @@ def _train(job: RankJob) -> None:
         ray.get(job.epochs.begin.remote(state.epoch))
     ranks = rank, context.get_world_size()
     sampler = rank_sampler(job.epochs, job.blocks, ranks, state.generator)
+    if not job.recipe.train.bootstrap:  # DDP would wait for gradients that never come
+        state.model.projector.requires_grad_(False)
+        state.model.predictor.requires_grad_(False)
     shared: Any = ParallelModel(state.model)
     parallel = replace(state, model=shared)
     while parallel.epoch < recipe.epochs and not is_stale(parallel, recipe):
-        line = train_epoch(parallel, sampler, recipe, share_rows(PAPER))
+        line = train_epoch(parallel, sampler, recipe, share_rows(job.loss))
         _agree_on_best(parallel)
         if rank == 0:
             ray.get(job.epochs.log.remote(line))
@@ -137,7 +162,7 @@ def _restore_state(job: RankJob) -> State:
     generator = torch.Generator()
     generator.set_state(job.generator_state)
     share_statistics(job.model)
-    state = make_state(job.model, job.recipe.train, generator)
+    state = make_state(job.model, job.recipe.train, generator, job.loss)
     checkpoint = train.get_checkpoint()
     if checkpoint is None:
         load_state(state, job.folder)

@@ -135,14 +135,15 @@ def _train_on_cluster(
         start = time.perf_counter()
         setup = make_setup(graph, recipe, cpu)
         assert isinstance(setup.inputs, Inputs)
-        model, _, for_masks = draw_model(setup, recipe, cpu)
-        engine.fit(model, setup.inputs, for_masks)
-        trained = Trained(model.encoder, setup, time.perf_counter() - start)
+        drawn = draw_model(setup, recipe, cpu)
+        engine.fit(drawn, setup.inputs)
+        encoder = drawn[0].encoder
+        trained = Trained(encoder, setup, time.perf_counter() - start)
         if path.is_dir():  # parts of a run that was stopped, which may have had others
             remove_parts(path)
         path.unlink(missing_ok=True)
         path.mkdir()
-        engine.write_embeddings(model.encoder, setup.node_ids, path, write_embeddings)
+        engine.write_embeddings(encoder, setup.node_ids, path, write_embeddings)
     _, z = read_embeddings(path)
     if recipe.embed.npy:
         write_npy(path.with_suffix(".npy"), z)
