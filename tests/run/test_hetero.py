@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dgb import DGB
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import HeteroGraph
@@ -144,3 +145,17 @@ def test_results_of_other_graphs_have_other_hashes(library: HeteroGraph) -> None
     hashes = [recipe_hash(make_recipe("relations", setting)) for setting in sets]
     # Walk is the default, and which type is embedded shows in the hash of the graph.
     assert hashes[0] == hashes[3] and len(set(hashes)) == 3
+
+
+def test_a_recipe_for_one_node_type_is_refused_with_all_that_has_to_be_set_back() -> None:
+    graph = make_library()
+    sets = ["encoder.hops=[0,1]", "links.weight=1", "view1.augment=ed+nfd+adj", "links.held_out=.1"]
+    sets += ["train.stop_on=auc", "train.bootstrap=0.5", "embed.blocks=learnt,diffused"]
+    sets += ["embed.normalise=rows", "embed.learnt_columns=4", "view2.augment=nd+adj"]
+    with pytest.raises(DGBError, match=r"DGB\(recipe='hetero'\)") as refused:
+        resolve_recipe(graph, load_recipe("paper", sets))
+    advised = str(refused.value).partition("or set ")[2].split()
+    back = load_recipe("paper", [*sets, *advised, "view1.augment=nfd+adj"])
+    assert resolve_recipe(graph, back).embed.is_plain
+    # Without a recipe, the kind of graph chooses it.
+    assert DGB(width=8, epochs=0).fit(graph).recipe_.hetero.weights == "walk"

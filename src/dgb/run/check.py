@@ -47,23 +47,32 @@ def _check_hops(recipe: Recipe) -> None:
         )
 
 
+def _typed_values(recipe: Recipe) -> list[str]:
+    """Return overrides that take back what a graph of several node types does not have."""
+    encoder, links, train, embed = recipe.encoder, recipe.links, recipe.train, recipe.embed
+    is_set = {
+        "encoder.hops=[]": bool(encoder.hops),
+        "links.weight=0": links.weight > 0,
+        "train.bootstrap=1": train.bootstrap != 1,
+        "links.held_out=0": links.held_out > 0,
+        "train.stop_on=loss": train.stop_on == "auc",
+        "train.keep=auto": train.keep == "disk",
+        "embed.smooth=0": embed.smooth > 0,
+        "embed.features=false": embed.features,
+        "embed.blocks=learnt": embed.blocks != ("learnt",),
+        "embed.normalise=none": embed.normalise != "none",
+        "embed.learnt_columns=0": embed.learnt_columns > 0,
+    }
+    return [override for override, is_needed in is_set.items() if is_needed]
+
+
 def check_typed_recipe(recipe: Recipe) -> None:
     """Refuse what cannot be done with a graph of several node types."""
     is_over_relations = recipe.hetero.encoder == "relations"
-    if recipe.encoder.hops:
-        raise DGBError("encoder.hops are for graphs of one node type; unset them")
-    if recipe.links.weight or recipe.links.held_out:
+    if others := _typed_values(recipe):
         raise DGBError(
-            "links.weight and links.held_out are for graphs of one node type; unset them"
-        )
-    if recipe.embed.smooth or recipe.embed.features or recipe.train.keep == "disk":
-        raise DGBError(
-            "embed.smooth, embed.features and train.keep=disk are for graphs of one node type; "
-            "unset them"
-        )
-    if not recipe.embed.is_plain:
-        raise DGBError(
-            "embed.blocks and embed.normalise are for graphs of one node type; unset them"
+            f"this recipe has settings for graphs of one node type: take the recipe hetero or "
+            f"relations (--recipe hetero, or DGB(recipe='hetero')), or set {' '.join(others)}"
         )
     if recipe.data.target == ALL_TYPES and not is_over_relations:
         raise DGBError(
