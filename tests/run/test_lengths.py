@@ -20,7 +20,7 @@ LENGTHS = (0, 2, 3, 6)
 
 def _embeddings(setup: Setup, folder: Path | None = None, stop_at: int = 7) -> dict[int, Array]:
     found = {}
-    for epochs, encoder in train_lengths(setup, RECIPE, LENGTHS, folder):
+    for epochs, encoder, _ in train_lengths(setup, RECIPE, LENGTHS, folder):
         found[epochs] = setup.embed(encoder, "embeddings")
         if epochs == stop_at:
             break
@@ -50,6 +50,6 @@ def test_trainings_that_share_a_setup_do_not_touch_each_other(blocks: Graph) -> 
     setup = make_setup(blocks, RECIPE, torch.device("cpu"))
     first = _embeddings(setup)
     other = load_recipe(RECIPE, ["train.seed=1"])
-    seeds = [setup.embed(encoder, "embeddings") for _, encoder in train_lengths(setup, other, [6])]
+    seeds = [setup.embed(found.encoder, "embeddings") for found in train_lengths(setup, other, [6])]
     assert not np.array_equal(seeds[0], first[6])
     np.testing.assert_array_equal(_embeddings(setup)[6], first[6])

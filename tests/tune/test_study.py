@@ -20,9 +20,9 @@ from dgb.run import lengths
 from dgb.run.train import train
 from dgb.train.loop import train_epoch
 from dgb.tune import candidate, study
-from dgb.tune.candidate import DEFAULT_CRITERION, score
+from dgb.tune.candidate import DEFAULT_CRITERION, NO_AUC, score
 from dgb.tune.criteria import CRITERIA
-from dgb.tune.found import RECIPE, TRIALS, Found
+from dgb.tune.found import RECIPE, TRIALS, Found, rank_agreement
 from dgb.tune.space import parse_space
 from dgb.tune.storage import FILE, import_optuna
 from dgb.tune.study import Plan, tune
@@ -85,6 +85,26 @@ def test_a_label_free_search_writes_the_same_for_any_test_labels(
     for name, graph in graphs.items():
         search(graph, recipe, tmp_path / name, criterion="edge_auc", trials=2)
     assert written(tmp_path / "a") == written(tmp_path / "b")
+
+
+def test_edges_held_out_are_a_criterion_next_to_the_others(
+    blocks: Graph, recipe: Recipe, tmp_path: Path
+) -> None:
+    with pytest.raises(DGBError, match=r"--set links\.held_out=0\.05"):
+        search(blocks, recipe, tmp_path, criterion="auc")
+    held = load_recipe(recipe, ["links.held_out=0.2", "train.epochs=4"])
+    space = parse_space(["links.held_out=0,0.2", "train.decay=0.5:0.99"], held)
+    found = tune(blocks, held, space, tmp_path, Plan(trials=4, criterion="auc", every=2))
+    complete = [line for line in found.lines if line["state"] == "complete"]
+    assert complete and all(line["score"] == line["history"][-1]["auc"] for line in complete)
+    assert found.score == max(line["score"] for line in complete)
+    reasons = {line.get("reason") for line in found.lines} - {None}
+    assert reasons == {NO_AUC}  # of trials that hold out nothing
+    n = len(complete)
+    assert rank_agreement(found.lines).keys() == {*CRITERIA, "auc"}
+    assert rank_agreement(found.lines)["auc"][1] == n
+    others = [{**line, "history": [{"effective_rank": 1.0}]} for line in complete]
+    assert "auc" not in rank_agreement(others)
 
 
 def test_validation_labels_do_change_what_is_written(

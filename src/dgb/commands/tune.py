@@ -7,6 +7,7 @@ from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import GRAPH, add_count, add_recipe_options
 from dgb.terminal import log, output
 
+CRITERION = "validation, or a label-free one such as effective_rank, or auc of links.held_out"
 HELP = "search a recipe for a graph, with or without labels"
 
 
@@ -23,7 +24,7 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_count(parser, "--trials", 30, "in all (default: 30)")
     add_count(parser, "--seeds", 1, "trainings a trial")
-    parser.add_argument("--criterion", metavar="NAME", help="validation, or a label-free one")
+    parser.add_argument("--criterion", metavar="NAME", help=CRITERION)
     parser.add_argument("--every", type=int, metavar="EPOCHS", help="between two scores of a trial")
     parser.add_argument("--out", metavar="DIR", help="folder (default: runs/tune-GRAPH)")
     add_recipe_options(parser)

@@ -130,7 +130,7 @@ def measure_lengths(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[
     setup = _shared_setup(graph, with_seed(first.recipe, 0))
     an_epoch = STEPS_AN_EPOCH[first.dataset]
     lengths = [steps // an_epoch for steps in STEPS]
-    for epochs, encoder in train_lengths(setup, first.recipe, lengths, folder):
+    for epochs, encoder, _ in train_lengths(setup, first.recipe, lengths, folder):
         for job in jobs:
             z = embed_graph(encoder, graph, job.recipe, is_own=True)
             scores.setdefault(job.method, {})[str(epochs * an_epoch)] = score_validation(z, graph)

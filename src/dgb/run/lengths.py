@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from dgb.recipe import Recipe
 from dgb.run.machine import choose_device
@@ -13,9 +14,17 @@ from dgb.train.loop import make_state, train_epoch
 KEPT_EVERY = 100  # epochs: what a stop loses at most
 
 
+class Length(NamedTuple):
+    """A training after some epochs."""
+
+    epochs: int
+    encoder: Any
+    auc: float | None = None  # of links.held_out, the mean over epochs since the length before
+
+
 def train_lengths(
     setup: Setup, recipe: Recipe, lengths: Collection[int], folder: Path | None = None
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[Length]:
     """Train with the recipe's seed; yield the encoder after each of some numbers of epochs.
 
     What is yielded after L epochs has the bits of a training whose `train.epochs` is L. With a
@@ -27,11 +36,14 @@ def train_lengths(
     draw_epoch = setup.sampler(for_masks)
     is_resumed = folder is not None and load_state(state, folder)
     if 0 in lengths and not is_resumed:
-        yield 0, model.encoder
+        yield Length(0, model.encoder)
+    rated: list[float] = []
     while state.epoch < max(lengths, default=0):
-        train_epoch(state, draw_epoch, recipe.train, loss)
+        line = train_epoch(state, draw_epoch, recipe.train, loss)
+        rated += [line["auc"]] if "auc" in line else []
         if state.epoch in lengths:
-            yield state.epoch, model.encoder
+            yield Length(state.epoch, model.encoder, fmean(rated) if rated else None)
+            rated = []
         # After the yield: what a checkpoint holds has been looked at.
         if folder and (state.epoch in lengths or state.epoch % KEPT_EVERY == 0):
             save_state(state, folder)

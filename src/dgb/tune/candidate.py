@@ -39,9 +39,9 @@ def scored_epochs(graph: AnyGraph, setup: Setup, recipe: Recipe, every: int) -> 
     """Train with one seed; yield every few epochs, and after the last, what its scores are."""
     last = recipe.train.epochs
     lengths = [epoch for epoch in range(1, last + 1) if epoch % every == 0 or epoch == last]
-    for epoch, encoder in train_lengths(setup, recipe, lengths):
+    for epoch, encoder, auc in train_lengths(setup, recipe, lengths):
         z = setup.embed(encoder, "embeddings")[setup.labelled]
-        yield epoch, score(z, graph, recipe)
+        yield epoch, score(z, graph, recipe) | ({} if auc is None else {AUC: auc})
 
 
 def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:
@@ -55,6 +55,8 @@ def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:
 
 
 VALIDATION = "validation"
+AUC = "auc"  # of links.held_out, which not every recipe has
+NO_AUC = "the criterion auc is of edges held out; set some aside: --set links.held_out=0.05"
 # For graphs without labels: of all criteria the one whose least agreement with validation accuracy
 # over finished runs was highest on three data sets (docs/results.md).
 DEFAULT_CRITERION = "effective_rank"
@@ -69,12 +71,14 @@ def validation_accuracy(z: Array, graph: AnyGraph, probe: Probe) -> float:
     return choose_classifier(z, graph.labels, graph.splits[0], probe).validation
 
 
-def choose_criterion(name: str | None, graph: AnyGraph) -> str:
+def choose_criterion(name: str | None, graph: AnyGraph, recipe: Recipe) -> str:
     """Return the criterion asked for, else validation accuracy where labels allow it."""
     if name is None:
         return DEFAULT_CRITERION if graph.labels is None else VALIDATION
-    if name not in (VALIDATION, *CRITERIA):
-        raise unknown_name("criterion", name, [VALIDATION, *CRITERIA])
+    if name not in (known := [VALIDATION, *CRITERIA, AUC]):
+        raise unknown_name("criterion", name, known)
+    if name == AUC and not recipe.links.held_out:
+        raise DGBError(NO_AUC)
     if name == VALIDATION and graph.labels is None:
         raise DGBError(
             f"{graph.name} has no labels for a validation accuracy, which takes train nodes of two "

@@ -12,7 +12,7 @@ from dgb.files.atomic import write_text
 from dgb.files.jsonl import rewrite_lines
 from dgb.measure.job import Line
 from dgb.recipe import Recipe
-from dgb.tune.candidate import VALIDATION
+from dgb.tune.candidate import AUC, VALIDATION
 from dgb.tune.criteria import CRITERIA
 from dgb.tune.space import Space
 
@@ -104,7 +104,8 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
     finished = [point for point in last if VALIDATION in point]
     truth = [point[VALIDATION] for point in finished]
     agreement: dict[str, tuple[float, int]] = {}
-    for name in CRITERIA:
+    has_auc = bool(finished) and all(AUC in point for point in finished)
+    for name in (*CRITERIA, AUC) if has_auc else CRITERIA:
         values = [point[name] for point in finished]
         is_ranked = len(set(values)) > 1 and len(set(truth)) > 1
         rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0

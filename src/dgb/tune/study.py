@@ -16,7 +16,7 @@ from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
 from dgb.run.setup import resolve_recipe
 from dgb.terminal import log, progress_bar
-from dgb.tune.candidate import VALIDATION, choose_criterion, mean_scores
+from dgb.tune.candidate import NO_AUC, VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found
 from dgb.tune.space import Space, starting_point, suggest
 from dgb.tune.storage import finished_trials, import_optuna, next_trial, open_study
@@ -77,7 +77,7 @@ def _make_search(graph: AnyGraph, recipe: Recipe, space: Space, plan: Plan) -> S
         raise DGBError(f"--every must be from 1 to train.epochs={epochs}, not {every}")
     # The epoch to stop at is what a trial finds, so that no other rule may stop it before.
     recipe = replace(recipe, train=replace(recipe.train, patience=0))
-    criterion = choose_criterion(plan.criterion, graph)
+    criterion = choose_criterion(plan.criterion, graph, recipe)
     return Search(graph, recipe, space, criterion, range(seed, seed + plan.seeds), every)
 
 
@@ -103,6 +103,8 @@ def _try(study: Any, trial: Any, search: Search, number: int) -> Line:
     try:
         recipe = load_recipe(search.recipe, overrides)
         for epoch, scores in mean_scores(search.graph, recipe, search.seeds, search.every):
+            if search.criterion not in scores:  # links.held_out is 0 in this trial alone
+                raise DGBError(NO_AUC)
             history.append({"epoch": epoch} | scores)
             trial.report(scores[search.criterion], epoch)
             if epoch < recipe.train.epochs and trial.should_prune():
