@@ -78,17 +78,30 @@ def test_links_are_new_pairs(run: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_links_are_checked_by_edges_held_out(
     tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small = ("train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8")
+    small = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8"]
+    small += ["links.weight=1", "view1.augment=ed+nfd+adj", "embed.blocks=learnt,diffused"]
     sets = [word for key in small for word in ("--set", key)]
     folder = str(tmp_path / "run")
     data = str(run.parent / "data")
-    assert main(["train", data, "--label", "team", "--out", folder, *sets]) == 0
+    words = ["train", data, "--label", "team", "--recipe", "paper", "--out", folder]
+    assert main([*words, *sets]) == 0
     assert "labels: 90 of 90 nodes: 9 train" in capsys.readouterr().out
     assert main(["links", folder, "-k", "5"]) == 0
     printed = capsys.readouterr().out
     assert "held out 20 edges: AUC 0." in printed and "by chance 5.62%" in printed
-    assert main(["links", folder, "--no-check"]) == 0
-    assert "held out" not in capsys.readouterr().out
+    assert "ranked by the decoder" in printed and "hits@5" in printed
+    by_decoder = read_rows(Path(folder) / "links.csv")
+    assert main(["links", folder, "-k", "5", "--no-check", "--by", "vectors"]) == 0
+    printed = capsys.readouterr().out
+    assert "ranked by the vectors" in printed and "held out" not in printed
+    assert read_rows(Path(folder) / "links.csv") != by_decoder
+    decoder = Path(folder) / "decoder.safetensors"
+    decoder.write_bytes(decoder.read_bytes()[:-4] + b"abcd")
+    assert main(["links", folder, "--no-check"]) == 2
+    assert "damaged" in capsys.readouterr().err
+    decoder.unlink()
+    assert main(["links", folder, "--no-check", "--by", "decoder"]) == 2
+    assert "train with links.weight above 0" in capsys.readouterr().err
 
 
 def test_neighbors_say_what_they_share(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

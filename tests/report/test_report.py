@@ -332,7 +332,7 @@ def test_links_and_outliers_are_listed_or_how_to_get_them(run: Path) -> None:
     page = page_of(run)
     assert f"<code>dgb links {run}</code>" in page and f"<code>dgb outliers {run}</code>" in page
     pairs = "".join(f'"a, {i}",<b>{i}</b>,0.9,3\n' for i in range(30))
-    write_text(run / "links.csv", f"node_id,other_id,similarity,common_neighbors\n{pairs}")
+    write_text(run / "links.csv", f"node_id,other_id,score,common_neighbors\n{pairs}")
     reasons = "7,5.5,income 3 (neighbors 9),8\n8,1.0,,\n"
     write_text(run / "outliers.csv", f"node_id,score,reason,neighbors\n{reasons}")
     page = page_of(run)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from dgb.arrays import Array
 
 SHOWN = 10  # pairs of all nodes, and as many common neighbors
-HELP = "pairs of nodes that should be joined, by their vectors"
+HELP = "pairs of nodes that should be joined"
+DECODER, VECTORS = "decoder", "vectors"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -24,68 +25,82 @@ def add_options(parser: ArgumentParser) -> None:
     add_count(parser, "-k", 10, "of each node (default: 10)")
     out = ".csv or .parquet (default: links.csv in the run folder)"
     parser.add_argument("--out", metavar="FILE", help=out)
+    about = "rank by the decoder of a run with links, or by the vectors (default: what there is)"
+    parser.add_argument("--by", choices=(DECODER, VECTORS), help=about)
     about = "do not measure how well edges held out are found again"
     parser.add_argument("--no-check", action="store_true", help=about)
 
 
 def run(options: Namespace) -> None:
-    """Write and print pairs without an edge, the most alike first, and how far to trust them."""
+    """Write and print pairs without an edge, the likeliest first, and how far to trust them."""
     import numpy as np
 
     from dgb.data.ids import arrow_ids, find_nodes
     from dgb.evaluate.link_scorers import count_common_neighbors
     from dgb.evaluate.recommend import recommend_links
     from dgb.files.columns import write_columns
+    from dgb.run.decoder import make_ranking
 
     check_counts(options, "k")
     out = check_out(options.out, Path(options.run) / "links.csv", (".csv", ".parquet"))
     found = open_run(options)
     rows = find_nodes(found.ids, np.array(options.node)) if options.node else None
-    edges = found.edges()
+    edges, is_decoded = found.edges(), _choose_decoder(found, options.by)
     if not options.no_check:
-        _check(found, options.k)
-    pairs, cosine = recommend_links(found.z, edges, rows, options.k)
+        _check(found, options.k, is_decoded=is_decoded)
+    folder, recipe = found.folder, found.recipe
+    ranking = make_ranking(folder, recipe, found.graph, found.z, is_decoded=is_decoded)
+    pairs, score = recommend_links(ranking, edges, rows, options.k)
     common = count_common_neighbors(edges, pairs).astype(np.int64)
     one, other = (found.ids[pairs[:, end]] for end in (0, 1))
     columns = {"node_id": arrow_ids(one), "other_id": arrow_ids(other)}
-    columns |= {"similarity": cosine.astype(np.float64).round(4), "common_neighbors": common}
+    columns |= {"score": score.round(4), "common_neighbors": common}
     write_columns(out, columns)
     count = len(pairs) if options.node else SHOWN
-    output(*_table(one[:count], other[:count], cosine, common))
+    output(*_table(one[:count], other[:count], score, common))
     output(f"{len(pairs):,} pairs without an edge: {out}")
 
 
-def _check(found: FinishedRun, k: int) -> None:
+def _choose_decoder(found: FinishedRun, by: str | None) -> bool:
+    """Tell whether pairs are ranked by the run's decoder, and print by what they are."""
+    from dgb.run.decoder import has_decoder
+
+    is_there = has_decoder(found.folder, found.recipe)
+    if by == DECODER and not is_there:
+        problem = "has no decoder: train with links.weight above 0, or leave out --by"
+        raise DGBError(f"{found.folder} {problem}")
+    is_used = is_there and by != VECTORS
+    output(f"ranked by the {DECODER if is_used else VECTORS} of {printable(str(found.folder))}")
+    return is_used
+
+
+def _check(found: FinishedRun, k: int, *, is_decoded: bool) -> None:
     """Print how many edges, hidden from the graph that is embedded, are found again."""
     from dgb.evaluate.links import edge_scores, split_edges
     from dgb.evaluate.recommend import check_links
     from dgb.recipe import ALL_TYPES
-    from dgb.run import folder as files
-    from dgb.run.embedding import embed_graph
-    from dgb.run.machine import choose_device
-    from dgb.run.model_file import load_encoder
+    from dgb.run.decoder import make_ranking
 
-    recipe, folder = found.recipe, found.folder
-    schema = files.read_schema(folder)
+    recipe = found.recipe
     try:
         is_whole = recipe.data.target == ALL_TYPES
         split = split_edges(found.graph, recipe.train.seed, is_whole=is_whole)
-        encoder = load_encoder(folder, recipe, choose_device("auto"), schema)
-        scores = check_links(embed_graph(encoder, split.train_graph, recipe), split, k)
+        ranking = make_ranking(found.folder, recipe, split.train_graph, is_decoded=is_decoded)
+        scores = check_links(ranking, split, k)
         others = edge_scores(split)
     except DGBError as error:
         log(f"not measured how well edges are found: {error}")
         return
     output(
         f"held out {len(split.test.edges):,} edges: AUC {scores['auc']:.3f} ({others['scorer']} "
-        f"alone: {others['test_auc']:.3f}); {scores['hits']:.1%} are among the {k} of their node "
-        f"(by chance {scores['chance']:.2%})"
+        f"alone: {others['test_auc']:.3f}); hits@{k} {scores['hits']:.1%}, the share among "
+        f"the {k} of their node (by chance {scores['chance']:.2%})"
     )
 
 
-def _table(one: "Array", other: "Array", cosine: "Array", common: "Array") -> list[str]:
+def _table(one: "Array", other: "Array", score: "Array", common: "Array") -> list[str]:
     names = [[printable(str(node)) for node in ids.tolist()] for ids in (one, other)]
     widths = [max(map(len, [*column, "other"])) + 2 for column in names]
-    head = f"{'node':{widths[0]}}{'other':{widths[1]}}{'similarity':>10}  common neighbors"
-    rows: Any = zip(*names, cosine.tolist(), common.tolist(), strict=False)
+    head = f"{'node':{widths[0]}}{'other':{widths[1]}}{'score':>10}  common neighbors"
+    rows: Any = zip(*names, score.tolist(), common.tolist(), strict=False)
     return [head, *(f"{a:{widths[0]}}{b:{widths[1]}}{s:>10.4f}  {c:,}" for a, b, s, c in rows)]

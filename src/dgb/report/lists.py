@@ -67,11 +67,11 @@ def _cell(row: Row, key: str) -> str:
 _LINKS = (
     LINKS,
     "Suggested links",
-    "Pairs of nodes without an edge whose vectors are most alike.",
+    "Pairs of nodes without an edge that score highest, by a decoder or the cosine of vectors.",
     (
         ("node_id", "Node"),
         ("other_id", "Other"),
-        ("similarity", "Cosine"),
+        ("score", "Score"),
         ("common_neighbors", "Common neighbors"),
     ),
 )

@@ -58,6 +58,7 @@ class Trained:
     """A trained encoder and what it was trained on."""
 
     encoder: Encoder
+    loss: Loss
     setup: Setup
     seconds: float
 

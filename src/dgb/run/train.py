@@ -15,6 +15,7 @@ from dgb.files.atomic import write_json
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
+from dgb.run.decoder import save_decoder
 from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
@@ -42,7 +43,7 @@ def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Traine
     model, loss, for_masks = draw_model(setup, recipe, device)
     fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder, loss=loss)
     setup.settle(model.encoder)
-    return Trained(model.encoder, setup, time.perf_counter() - start)
+    return Trained(model.encoder, loss, setup, time.perf_counter() - start)
 
 
 def _log_setup(setup: Setup, memory: str, device: torch.device) -> None:
@@ -99,6 +100,7 @@ def _train_and_score(
     files.save_encoding(setup.encoding, folder)
     files.save_schema(setup.schema, folder)
     save_encoder(trained.encoder, folder)
+    save_decoder(trained.loss, folder)
     scores = describe(graph, trained.recipe) | {
         "seconds": round(sum(line["seconds"] for line in read_metrics(folder)), 2),
         "effective_rank": measure_rank(z),
@@ -138,7 +140,7 @@ def _train_on_cluster(
         drawn = draw_model(setup, recipe, cpu)
         engine.fit(drawn, setup.inputs)
         encoder = drawn[0].encoder
-        trained = Trained(encoder, setup, time.perf_counter() - start)
+        trained = Trained(encoder, drawn[1], setup, time.perf_counter() - start)
         if path.is_dir():  # parts of a run that was stopped, which may have had others
             remove_parts(path)
         path.unlink(missing_ok=True)
