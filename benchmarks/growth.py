@@ -86,7 +86,7 @@ def one_epoch(place: Path) -> Figures:
         graph = load_graph(place / "graph")
         loaded = time.perf_counter()
         (place / "run").mkdir()
-        trained = train(graph, load_recipe("default", RECIPE), place / "run")
+        trained = train(graph, load_recipe("paper", RECIPE), place / "run")
         fitted = time.perf_counter()
         trained.embeddings()
         done = time.perf_counter()

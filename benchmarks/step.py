@@ -45,7 +45,7 @@ class Setup:
 def make_setup(name: str, diffusion: str) -> Setup:
     """Prepare a model and its optimiser on a named graph with one of DIFFUSIONS."""
     graph = load_graph(name)
-    recipe = load_recipe("default", [*WIDE, *DIFFUSIONS[diffusion]])
+    recipe = load_recipe("paper", [*WIDE, *DIFFUSIONS[diffusion]])
     inputs = make_inputs(graph, recipe, CPU)
     for_weights, for_masks = generators(0, CPU)
     model = Bootstrap(graph.num_features, recipe, for_weights)

@@ -16,7 +16,7 @@ from dgb.run.vectors import write_embeddings
 from tests.conftest import make_blocks
 
 SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]
-SMALL += ["--set", "train.epochs=6"]
+SMALL += ["--set", "train.epochs=6", "--recipe", "paper"]
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_data_and_info_answer(graph_file: str, capsys: pytest.CaptureFixture[str
     assert main(["data", "check", graph_file]) == 0
     assert main(["data", "fetch", "cora"]) == 0
     assert main(["info"]) == 0
-    assert main(["info", "cora"]) == 0
+    assert main(["info", "paper-cora"]) == 0
     printed = capsys.readouterr().out
     assert "train.decay" in printed and "p of Eq. 7" in printed
     assert "citeseer" in printed and "homophily" in printed and "torch" in printed

@@ -26,7 +26,7 @@ from dgb.evaluate.probe import linear_probe
 from tests.conftest import make_blocks
 
 SMALL = ("encoder.width=16", "heads.hidden=16", "heads.width=16", "train.epochs=30")
-TINY = DGB(overrides=("heads.hidden=8", "heads.width=8"), width=8, epochs=2)
+TINY = DGB("paper", overrides=("heads.hidden=8", "heads.width=8"), width=8, epochs=2)
 
 
 def tiny(**parameters: Any) -> DGB:
@@ -34,27 +34,27 @@ def tiny(**parameters: Any) -> DGB:
     return made
 
 
-@parametrize_with_checks([TINY])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([TINY, clone(TINY).set_params(recipe="default")])  # type: ignore[untyped-decorator]
 @pytest.mark.filterwarnings("ignore:X came without edges")
 def test_scikit_learns_own_checks_pass_without_exception(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 def test_pyg_data_arrays_and_graph_give_the_same_vectors(blocks: Graph) -> None:
-    z = DGB(overrides=SMALL).fit_transform(to_pyg(blocks))
+    z = DGB("paper", overrides=SMALL).fit_transform(to_pyg(blocks))
     assert z.shape == (90, 16) and z.dtype == np.float32
-    np.testing.assert_array_equal(DGB(overrides=SMALL).fit_transform(blocks), z)
-    by_arrays = DGB(overrides=SMALL).fit_transform(blocks.x, adjacency=blocks.adjacency)
+    np.testing.assert_array_equal(DGB("paper", overrides=SMALL).fit_transform(blocks), z)
+    by_arrays = DGB("paper", overrides=SMALL).fit_transform(blocks.x, adjacency=blocks.adjacency)
     np.testing.assert_array_equal(by_arrays, z)
 
 
 def test_labels_of_nodes_are_predicted_from_some(blocks: Graph) -> None:
     assert blocks.labels is not None
     some = np.where(np.arange(90) % 2, -1, blocks.labels)
-    found = DGB(overrides=SMALL).fit(blocks).predict_nodes(blocks, some)
+    found = DGB("paper", overrides=SMALL).fit(blocks).predict_nodes(blocks, some)
     assert found.probabilities is not None and found.probabilities.shape == (90, 3)
     assert (found.predicted == blocks.labels).mean() > 0.45  # chance: a third
-    by_arrays = DGB(overrides=SMALL).fit(blocks.x, adjacency=blocks.adjacency)
+    by_arrays = DGB("paper", overrides=SMALL).fit(blocks.x, adjacency=blocks.adjacency)
     again = by_arrays.predict_nodes(blocks.x, some, adjacency=blocks.adjacency)
     np.testing.assert_array_equal(again.predicted, found.predicted)
 
@@ -64,7 +64,7 @@ def test_no_edges_dense_features_and_an_empty_row_train(sets: list[str]) -> None
     x = np.random.default_rng(0).normal(size=(50, 6))
     x[3] = 0
     no_edges = sparse.csr_array((50, 50))
-    z = DGB(overrides=[*SMALL, *sets]).fit_transform(x, adjacency=no_edges)
+    z = DGB("paper", overrides=[*SMALL, *sets]).fit_transform(x, adjacency=no_edges)
     assert (
         np.isfinite(z).all() and (z[3] == 0).all() and (np.delete(z, 3, 0) != 0).any(axis=1).all()
     )
@@ -79,7 +79,7 @@ def test_features_alone_are_nodes_without_edges_and_say_so(blocks: Graph) -> Non
 
 def test_two_layers_train_and_embed(blocks: Graph) -> None:
     sets = [*SMALL, "encoder.layers=2", "diffusion.top_k=5", "embed.operator=adj+diff"]
-    model = DGB(overrides=sets)
+    model = DGB("paper", overrides=sets)
     np.testing.assert_array_equal(model.fit_transform(blocks), model.transform(blocks))
 
 
@@ -87,8 +87,8 @@ def test_training_beats_the_untrained_encoder_on_a_planted_graph() -> None:
     graph = make_blocks(400, seed=2)
     assert graph.labels is not None
     sets = [*SMALL, "train.learning_rate=0.005", "view1.nfd_drop_rate=0.5"]
-    trained = DGB(overrides=[*sets, "train.epochs=60"]).fit_transform(graph)
-    untrained = DGB(overrides=[*sets, "train.epochs=0"]).fit_transform(graph)
+    trained = DGB("paper", overrides=[*sets, "train.epochs=60"]).fit_transform(graph)
+    untrained = DGB("paper", overrides=[*sets, "train.epochs=0"]).fit_transform(graph)
     after, before = (
         linear_probe(z, graph.labels, graph.splits[0]).test for z in (trained, untrained)
     )

@@ -22,11 +22,12 @@ from tests.conftest import make_blocks
 
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=4"
 WAYS = {
-    "default": "",
+    "paper": "",
     "without BatchNorm": "heads.batch_norm=false",
     "row batches": "train.batch_size=20",
     "plus": "embed.operator=adj+diff embed.smooth=0.1 embed.features=true",
 }
+DEFAULTS = {"default": "", "default in row batches": "train.batch_size=20"}
 ALIKE = "they hardly tell nodes apart"
 
 
@@ -54,10 +55,11 @@ GRAPHS: dict[str, tuple[Callable[[Graph], Graph], str]] = {
 }
 
 
-def trained(graph: Graph, folder: Path, *sets: str) -> int:
+def trained(graph: Graph, folder: Path, *sets: str, recipe: str = "paper") -> int:
     write_npz(folder / "g.npz", graph)
     words = [word for pair in [*SMALL.split(), *sets] for word in ("--set", pair)]
-    return main(["train", str(folder / "g.npz"), "--out", str(folder / "run"), *words])
+    run = ("--out", str(folder / "run"), "--recipe", recipe)
+    return main(["train", str(folder / "g.npz"), *run, *words])
 
 
 @pytest.mark.filterwarnings("error")
@@ -73,6 +75,24 @@ def test_graphs_at_the_edge_train_to_finite_vectors(
     assert told == ALIKE or ALIKE not in heard
     _, z = read_embeddings(tmp_path / "run" / EMBEDDINGS)
     assert z.shape[0] == 90 and np.isfinite(z).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("way", DEFAULTS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_at_the_edge_are_embedded_by_the_default_or_refused(
+    name: str, way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = GRAPHS[name][0](make_blocks(90))
+    code = trained(graph, tmp_path, *DEFAULTS[way].split(), recipe="default")
+    if name == "huge features":
+        assert code == 2 and "data.normalise=row" in capsys.readouterr().err
+        return
+    assert code == 0
+    _, z = read_embeddings(tmp_path / "run" / EMBEDDINGS)
+    assert z.shape[0] == 90 and np.isfinite(z).all()
+    lengths = np.linalg.norm(z, axis=1)
+    assert lengths.max() < 3, "every block has rows of length one at most, times its weight"
     for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines():
         assert "NaN" not in line and "Infinity" not in line
 
@@ -109,7 +129,7 @@ def test_a_hub_of_a_million_neighbours_is_a_node_like_others(view: str) -> None:
     )
     x = np.random.default_rng(0).random((n, 3), np.float32)
     sets = [*SMALL.split(), "train.epochs=1", f"view1.augment={view}", "embed.operator=adj+diff"]
-    found = train(make_graph("star", x, edges), load_recipe("default", sets)).embeddings()
+    found = train(make_graph("star", x, edges), load_recipe("paper", sets)).embeddings()
     assert found.shape == (n, 8) and np.isfinite(found).all()
     assert found[1:].std(axis=0).min() > 0  # and its neighbours are not all alike
 

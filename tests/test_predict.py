@@ -36,7 +36,7 @@ def write_graph(folder: Path, graph: Graph, **columns: Array) -> Path:
 
 def make_run(folder: Path, data: Path, z: Array, *settings: str) -> Path:
     """Make a run folder as training leaves it, with these vectors."""
-    recipe = load_recipe("default", [f"data.graph={data}", *QUICK, *settings])
+    recipe = load_recipe("paper", [f"data.graph={data}", *QUICK, *settings])
     make_folder(folder, recipe)
     graph = read_graph(recipe.data)
     write_embeddings(folder / "embeddings.parquet", embedded_ids(graph, recipe), z)
@@ -174,7 +174,7 @@ def test_several_types_of_nodes(
     library = load_hetero(data, label="field")
     assert library.labels is not None
     count = library.num_nodes if target else len(library.labels)
-    rows = target_rows(library, load_recipe("default", [f"data.target={target}"]))
+    rows = target_rows(library, load_recipe("paper", [f"data.target={target}"]))
     z = np.zeros((count, 8))
     z[rows] = pointing_at(library.labels)
     run = make_run(tmp_path / "run", data, z, "data.label=field", f"data.target={target}")

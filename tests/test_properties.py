@@ -33,7 +33,7 @@ EVERY = settings(max_examples=25, deadline=None, derandomize=True, database=None
 
 
 def recipe_of(way: str) -> Recipe:
-    return load_recipe("default", ["encoder.width=6", *WAYS[way]])
+    return load_recipe("paper", ["encoder.width=6", *WAYS[way]])
 
 
 @st.composite

@@ -30,7 +30,7 @@ def saved(blocks: Graph, tmp_path: Path) -> Path:
 
 
 def test_a_loaded_model_embeds_as_the_saved_one(blocks: Graph, tmp_path: Path) -> None:
-    model = DGB(overrides=SMALL)
+    model = DGB("paper", overrides=SMALL)
     z = model.fit_transform(blocks)
     np.testing.assert_array_equal(model.transform(blocks), z)
     model.save(tmp_path / "model")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_cora_is_far_above_the_untrained_encoder_and_raw_features() -> None:
-    scores = score_training(load_graph("cora"), load_recipe("cora"))
+    scores = score_training(load_graph("cora"), load_recipe("paper-cora"))
     dgb, random, raw = (scores[name]["probe"]["test"] for name in ("dgb", "random", "raw"))
     assert dgb > 0.79
     assert dgb > random + 0.05
@@ -28,7 +28,7 @@ def test_cora_is_far_above_the_untrained_encoder_and_raw_features() -> None:
 
 def test_resuming_on_cora_gives_the_bits_of_never_stopping(tmp_path: Path) -> None:
     graph = load_graph("cora")
-    recipe = load_recipe("cora", ["train.epochs=12", "train.checkpoint_every=5"])
+    recipe = load_recipe("paper-cora", ["train.epochs=12", "train.checkpoint_every=5"])
     whole = train(graph, recipe).embeddings()
     train(graph, replace(recipe, train=replace(recipe.train, epochs=7)), tmp_path)
     np.testing.assert_array_equal(train(graph, recipe, tmp_path).embeddings(), whole)

@@ -36,7 +36,7 @@ def z(blocks: Graph) -> Array:
 def run(blocks: Graph, z: Array, tmp_path: Path) -> Path:
     """Return a run folder as training leaves it, with vectors that point at the classes."""
     folder = tmp_path / "run"
-    make_folder(folder, load_recipe("default"))
+    make_folder(folder, load_recipe("paper"))
     write_embeddings(folder / "embeddings.parquet", blocks.node_ids, z)
     write_map(folder, blocks, z, None, None)
     return folder

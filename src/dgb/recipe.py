@@ -25,6 +25,7 @@ rate = partial(setting, low=0, high=0.99)
 size = partial(setting, low=1, high=2**20)
 STOP_ON = ("loss", "effective_rank", "auc")  # auc: of links.held_out
 BLOCKS = ("learnt", "diffused", "structure")  # of a vector, in their order
+SHOWN = 6  # settings in the text of a recipe
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -60,18 +61,18 @@ class Data:
     structure: str = setting(
         "walk", "features made where there are none", among=(*STRUCTURES, LEARNT), before="walk"
     )
-    normalise: str = setting("row", "divide a row by the sum of its sizes", among=("row", "none"))
+    normalise: str = setting("none", "divide a row by the sum of its sizes", among=("row", "none"))
 
 
 @dataclass(frozen=True)
 class EncoderRecipe:
-    """The GCN of Eq. 1."""
+    """The GCN of Eq. 1, or blocks of it over several hops."""
 
-    width: int = size(1024, "columns of a representation, or of a block of it")
+    width: int = size(128, "columns of a representation, or of a block of it")
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
-    activation: str = setting("prelu", "σ of Eq. 1", among=ACTIVATIONS)
+    activation: str = setting("elu", "σ of Eq. 1", among=ACTIVATIONS)
     hops: tuple[int, ...] = setting(
-        (),
+        (1, 2, 4),
         "blocks over P^k X of these k side by side, each of this width; none: stacked layers",
         low=0,
         high=16,
@@ -79,7 +80,7 @@ class EncoderRecipe:
         is_whole=True,
     )
     norm: str = setting(
-        "none", "BatchNorm before σ of a block", among=("none", "batch"), before="none"
+        "batch", "BatchNorm before σ of a block", among=("none", "batch"), before="none"
     )
 
     @property
@@ -98,8 +99,8 @@ class Heads:
     """Projector and predictor, two multilayer perceptrons of the same shape."""
 
     projector: str = setting("mlp", "none: the paper's ablation", among=("mlp", "none"))
-    hidden: int = size(256, "width of the hidden layer")
-    width: int = size(256, "columns of a projection")
+    hidden: int = size(128, "width of the hidden layer")
+    width: int = size(128, "columns of a projection")
     activation: str = setting("prelu", "between the two linear maps", among=ACTIVATIONS)
     batch_norm: bool = setting(True, "BatchNorm after the first map; without it runs collapse")
 
@@ -109,9 +110,9 @@ class ViewRecipe:
     """What is done to one view: node augmentations and an operator, as Table 3 names them."""
 
     augment: str = setting("nfd+adj", "any of in, nfd, nd, ed, joined by + with one of adj, diff")
-    nfd_drop_rate: float = rate(0.7, "share of the features that nfd drops")
+    nfd_drop_rate: float = rate(0.8, "share of the features that nfd drops")
     nd_drop_rate: float = rate(0.5, "share of the nodes that nd drops")
-    ed_drop_rate: float = rate(0.5, "share of edges that ed hides, beyond the paper", before=0.5)
+    ed_drop_rate: float = rate(0.7, "share of edges that ed hides, beyond the paper", before=0.5)
     way_drop_rate: float = rate(0.0, "share of nodes on meta-paths that are left out", before=0.0)
     types: str = setting("", "rates of node types, such as author.way=0.3,paper.nfd=0.5", before="")
 
@@ -157,7 +158,7 @@ class Links:
     """Hidden edges as a second thing to predict, beyond the paper."""
 
     weight: float = setting(
-        0.0, "of telling edges that view 1 lacks (ed) from random pairs; 0: none", low=0, before=0.0
+        1.0, "of telling edges that view 1 lacks (ed) from random pairs; 0: none", low=0, before=0.0
     )
     at: str = setting(
         "blocks",
@@ -166,6 +167,7 @@ class Links:
         before="blocks",
     )
     decoder: int = size(64, "columns of the decoder's hidden layer", before=64)
+    pairs: int = setting(10_000, "hidden edges asked for an epoch at most; 0: all", low=0, before=0)
     held_out: float = setting(
         0.0, "share of edges that training never sees, for auc", low=0, high=0.5, before=0.0
     )
@@ -175,8 +177,8 @@ class Links:
 class Train:
     """The loop: Adam on the online network, Eq. 7 on the target network."""
 
-    epochs: int = setting(50, "epochs at most", low=0)
-    learning_rate: float = setting(1e-3, "of Adam", low=0)
+    epochs: int = setting(30, "epochs at most", low=0)
+    learning_rate: float = setting(1e-2, "of Adam", low=0)
     weight_decay: float = setting(0.0, "of Adam", low=0)
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
     target_start: str = setting("copy", "ξ starts as θ or redrawn", among=("copy", "independent"))
@@ -185,9 +187,9 @@ class Train:
     columns: int = unhashed(0, "of X that row batches propagate at once: fewer save memory", low=0)
     keep: str = unhashed("auto", "where row batches keep P X̃", among=("auto", "memory", "disk"))
     memory_gb: float = unhashed(0.0, "memory that a run may take; 0 is what is free", low=0)
-    bootstrap: float = setting(1.0, "weight of Eq. 10 in the loss", low=0, before=1.0)
+    bootstrap: float = setting(0.5, "weight of Eq. 10 in the loss", low=0, before=1.0)
     ways: int = setting(
-        2, "2: the views predict each other; 1: view 1 predicts view 2", low=1, high=2, before=2
+        1, "2: the views predict each other; 1: view 1 predicts view 2", low=1, high=2, before=2
     )
     patience: int = setting(0, "stop after so many epochs without a better stop_on; 0 never", low=0)
     stop_on: str = setting("loss", "label-free criterion", among=STOP_ON)
@@ -207,21 +209,24 @@ class Embed:
     smooth: float = setting(0.0, "alpha of a PPR that diffuses H once more; 0: none", low=0, high=1)
     features: bool = setting(False, "append X, smoothed as H is; rows of both parts get length one")
     blocks: tuple[str, ...] = setting(
-        ("learnt",),
+        BLOCKS,
         "of a vector: H, diffused X in few columns, where a node is (walk)",
         among=BLOCKS,
         before=("learnt",),
     )
+    by_graph: bool = setting(
+        True, "weights of blocks by whether neighbors are alike, where not set", before=False
+    )
     normalise: str = setting(
-        "none",
+        "rows",
         "blocks: rows of length one, or one number a block",
         among=("rows", "block", "none"),
         before="none",
     )
     learnt_columns: int = setting(
-        0, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
+        256, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
     )
-    diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
+    diffused_weight: float = setting(0.7, "of the block, next to 1 of learnt", low=0, before=1.0)
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
     structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
@@ -241,6 +246,16 @@ class Embed:
         known = dict(zip(BLOCKS, (learnt, diffused, self.structure_columns), strict=True))
         own = {name: known[name] for name in self.blocks}
         return own | ({"features": num_features} if self.features else {})
+
+
+# As the paper has it: H as it comes.
+PLAIN = Embed(
+    blocks=("learnt",),
+    by_graph=False,
+    normalise="none",
+    learnt_columns=0,
+    diffused_weight=1.0,
+)
 
 
 @dataclass(frozen=True)
@@ -269,8 +284,8 @@ class Recipe:
     data: Data = field(default_factory=Data)
     encoder: EncoderRecipe = field(default_factory=EncoderRecipe)
     heads: Heads = field(default_factory=Heads)
-    view1: ViewRecipe = field(default_factory=lambda: ViewRecipe(nfd_drop_rate=0.6))
-    view2: ViewRecipe = field(default_factory=lambda: ViewRecipe(augment="nd+diff"))
+    view1: ViewRecipe = field(default_factory=lambda: ViewRecipe(augment="ed+nfd+adj"))
+    view2: ViewRecipe = field(default_factory=lambda: ViewRecipe(augment="in+adj"))
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     hetero: Hetero = field(default_factory=Hetero)
     links: Links = field(default_factory=Links)
@@ -279,7 +294,7 @@ class Recipe:
     probe: Probe = field(default_factory=Probe)
 
     def __repr__(self) -> str:
-        """Return the settings that are not the default's, in the form of overrides."""
+        """Return the settings that are not the default's, or some of them, as overrides."""
         usual = asdict(Recipe())
         unusual = [
             f"{section}.{key}={value}"
@@ -287,4 +302,5 @@ class Recipe:
             for key, value in values.items()
             if value != usual[section][key]
         ]
-        return f"Recipe({', '.join(unusual)})"
+        more = [f"… {len(unusual) - SHOWN} more"] if len(unusual) > SHOWN else []
+        return f"Recipe({', '.join([*unusual[:SHOWN], *more])})"

@@ -190,8 +190,7 @@ def planted(folder: Path, kind: str, **settings: Any) -> Graph:
             [
                 "Features say nothing about the graph",
                 "edges form communities",
-                "embed.blocks=learnt,structure",
-                "embed.structure_weight=1",
+                "dgb train lets the place in the graph weigh more",
             ],
         ),
         ("chance-edges", ["Neighbors are not more alike than chance", "--methods dgb,raw"]),

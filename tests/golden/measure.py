@@ -28,9 +28,9 @@ from tests.hetero import make_library
 FOLDER = Path(__file__).parent
 SMALL = ("encoder.width=64", "heads.hidden=48", "heads.width=32", "train.epochs=5")
 RUNS = {
-    "cora": ("cora", ()),
-    "cora-rows": ("cora", ("train.batch_size=700", "train.epochs=2", "embed.smooth=0.1")),
-    "dense": ("default", ("encoder.layers=2", "diffusion.kernel=heat", "heads.batch_norm=false")),
+    "cora": ("paper-cora", ()),
+    "cora-rows": ("paper-cora", ("train.batch_size=700", "train.epochs=2", "embed.smooth=0.1")),
+    "dense": ("paper", ("encoder.layers=2", "diffusion.kernel=heat", "heads.batch_norm=false")),
     "library": ("hetero", ()),
     "relations": ("relations", ()),
 }

@@ -23,7 +23,7 @@ from tests.conftest import make_blocks
 
 DEEP = "[" * 200_000
 LONG = "9" * 5_000  # digits
-RECIPE = to_toml(load_recipe("default"))
+RECIPE = to_toml(load_recipe("paper"))
 
 
 def losses(*values: float) -> str:

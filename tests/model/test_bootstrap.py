@@ -19,7 +19,7 @@ SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
 
 
 def make_model(graph: Graph, *sets: str) -> tuple[Bootstrap, View, View]:
-    recipe = load_recipe("default", [*SMALL, *sets])
+    recipe = load_recipe("paper", [*SMALL, *sets])
     generator = torch.Generator().manual_seed(0)
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
     model = Bootstrap(graph.num_features, recipe, generator)

@@ -13,7 +13,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.embed import embed
 from dgb.model.encoder import GCNEncoder
-from dgb.recipe import Embed
+from dgb.recipe import PLAIN
 from dgb.views.inputs import make_inputs
 
 CPU = torch.device("cpu")
@@ -23,7 +23,7 @@ CPU = torch.device("cpu")
 def test_encoder_is_a_stack_of_gcn_layers(
     blocks: Graph, generator: torch.Generator, layers: int
 ) -> None:
-    recipe = load_recipe("default", ["encoder.width=9", f"encoder.layers={layers}"])
+    recipe = load_recipe("paper", ["encoder.width=9", f"encoder.layers={layers}"])
     encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     edge_index, edge_weight = from_scipy_sparse_matrix(blocks.adjacency)
     h = torch.from_numpy(blocks.x.toarray())
@@ -37,7 +37,7 @@ def test_encoder_is_a_stack_of_gcn_layers(
 
 
 def test_weights_are_glorot(generator: torch.Generator) -> None:
-    recipe = load_recipe("default", ["encoder.width=300"])
+    recipe = load_recipe("paper", ["encoder.width=300"])
     weight = GCNEncoder(500, recipe.encoder, generator).weights[0]
     bound = np.sqrt(6 / 800)
     assert weight.abs().max() <= bound
@@ -48,7 +48,7 @@ def test_weights_are_glorot(generator: torch.Generator) -> None:
     ("name", "expected"), [("prelu", -0.25), ("relu", 0), ("tanh", np.tanh(-1)), ("none", -1)]
 )
 def test_activation_by_setting(name: str, expected: float, generator: torch.Generator) -> None:
-    recipe = load_recipe("default", [f"encoder.activation={name}"])
+    recipe = load_recipe("paper", [f"encoder.activation={name}"])
     sigma = GCNEncoder(5, recipe.encoder, generator).activations[0]
     assert sigma(torch.tensor([-1.0])).item() == pytest.approx(expected)
 
@@ -57,27 +57,27 @@ def test_embedding_is_deterministic_and_uses_no_augmentation(
     blocks: Graph, generator: torch.Generator
 ) -> None:
     strong = ["view1.nfd_drop_rate=0.9", "view2.nd_drop_rate=0.9"]
-    encoder = GCNEncoder(blocks.num_features, load_recipe("default").encoder, generator)
-    first = embed(encoder, make_inputs(blocks, load_recipe("default", strong), CPU))
-    again = embed(encoder, make_inputs(blocks, load_recipe("default"), CPU))
+    encoder = GCNEncoder(blocks.num_features, load_recipe("paper").encoder, generator)
+    first = embed(encoder, make_inputs(blocks, load_recipe("paper", strong), CPU))
+    again = embed(encoder, make_inputs(blocks, load_recipe("paper"), CPU))
     assert torch.equal(first, again)
 
 
 def test_embedding_with_both_operators_is_their_sum(
     blocks: Graph, generator: torch.Generator
 ) -> None:
-    recipe = load_recipe("default", ["embed.operator=adj+diff", "encoder.width=7"])
+    recipe = load_recipe("paper", ["embed.operator=adj+diff", "encoder.width=7"])
     encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     inputs = make_inputs(blocks, recipe, CPU)
-    parts = [embed(encoder, inputs, Embed(name)) for name in ("adj", "diff")]
-    torch.testing.assert_close(embed(encoder, inputs, Embed("adj+diff")), parts[0] + parts[1])
+    parts = [embed(encoder, inputs, replace(PLAIN, operator=name)) for name in ("adj", "diff")]
+    torch.testing.assert_close(embed(encoder, inputs, recipe.embed), parts[0] + parts[1])
     assert not torch.allclose(parts[0], parts[1])
 
 
 def test_smoothing_is_pagerank_over_the_representations(
     blocks: Graph, generator: torch.Generator
 ) -> None:
-    recipe = load_recipe("default", ["embed.smooth=0.2", "encoder.width=7"])
+    recipe = load_recipe("paper", ["embed.smooth=0.2", "encoder.width=7"])
     encoder = GCNEncoder(blocks.num_features, recipe.encoder, generator)
     inputs = make_inputs(blocks, recipe, CPU)
     a = torch.from_numpy(blocks.adjacency.toarray()) + torch.eye(blocks.num_nodes)

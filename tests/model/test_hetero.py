@@ -29,7 +29,7 @@ def library() -> HeteroGraph:
 
 
 def make_recipe(*sets: str) -> Recipe:
-    return load_recipe("default", ["encoder.width=8", "heads.hidden=16", "heads.width=8", *sets])
+    return load_recipe("paper", ["encoder.width=8", "heads.hidden=16", "heads.width=8", *sets])
 
 
 def set_up(graph: HeteroGraph, recipe: Recipe) -> Setup:

@@ -44,7 +44,7 @@ class Run:
 
 
 def recipe_with(*sets: str) -> Recipe:
-    return load_recipe("cora", [*SMALL, *sets])
+    return load_recipe("paper-cora", [*SMALL, *sets])
 
 
 def start(recipe: Recipe) -> tuple[Any, Any, Bootstrap, torch.Generator]:

@@ -168,7 +168,7 @@ def test_names_of_all_kinds_are_shown_and_never_run(
     told |= {"graph": order, "git": order, "machine": order, "attention": {order: 0.6, "b": 0.4}}
     write_json(folder / "scores.json", told)
     sets = [f"data.{key}={json.dumps(order)}" for key in ("graph", "label", "drop", "id")]
-    write_text(folder / "recipe.toml", to_toml(load_recipe("default", sets)))
+    write_text(folder / "recipe.toml", to_toml(load_recipe("paper", sets)))
     table = make_map(60, ("a", order, "c"))
     ids = [order, *table["node_id"].to_pylist()[1:]]
     write_map(folder, table.set_column(0, "node_id", [ids]))

@@ -300,9 +300,9 @@ def test_the_command_makes_the_same_recipe(overrides: list[str]) -> None:
     assert again == recipe and recipe_hash(again) == recipe_hash(recipe)
 
 
-def test_a_graph_with_a_recipe_of_its_own_starts_from_it(run: Path) -> None:
-    recipe = load_recipe("cora", ["data.graph=cora"])
-    assert train_command(recipe, "cora") == "dgb train cora --recipe cora"
+def test_the_command_starts_from_the_nearest_recipe(run: Path) -> None:
+    recipe = load_recipe("paper-cora", ["data.graph=cora"])
+    assert train_command(recipe, "cora") == "dgb train cora --recipe paper-cora"
     write_text(run / "recipe.toml", to_toml(recipe))
     assert read_recipe(run) == recipe
 

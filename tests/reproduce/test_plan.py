@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dgb.baselines.methods import METHODS
-from dgb.cookbook import load_recipe, plain, recipe_hash
+from dgb.cookbook import load_recipe, recipe_hash
 from dgb.errors import DGBError
 from dgb.reproduce.plan import (
     ABLATIONS,
@@ -21,7 +21,7 @@ from dgb.reproduce.summary import summarise
 from dgb.run.check import check_recipe
 
 
-@pytest.mark.parametrize("table", ["table2", "table3", "table4", "plus"])
+@pytest.mark.parametrize("table", ["table2", "table3", "table4", "parts"])
 def test_every_measurement_is_a_recipe_that_trains(table: str) -> None:
     jobs = plan(table, DATASETS, runs=2)
     for job in jobs:
@@ -32,7 +32,7 @@ def test_every_measurement_is_a_recipe_that_trains(table: str) -> None:
 
 def test_table_2_trains_twenty_times_and_reads_features_once() -> None:
     jobs = plan("table2", DATASETS)
-    for method, runs in {"dgb": 20, "dgb-plus": 20, "dgb-shared": 3, "random": 10}.items():
+    for method, runs in {"dgb": 20, "dgb-default": 20, "dgb-shared": 3, "random": 10}.items():
         for dataset in DATASETS:
             seeds = [j.seed for j in jobs if (j.method, j.dataset) == (method, dataset)]
             assert seeds == list(range(runs))
@@ -67,7 +67,7 @@ def test_the_shared_recipe_is_one() -> None:
 def test_table_3_has_the_paper_s_pairs_and_changes_nothing_but_views_and_rates() -> None:
     jobs = [job for job in plan("table3", ("cora",), 1) if "|" in job.method]
     assert [job.method for job in jobs] == [row.key for row in rows("table3")]
-    paper = load_recipe("cora", CHEAPER["cora"])
+    paper = load_recipe("paper-cora", CHEAPER["cora"])
     for job in jobs:
         assert f"{job.recipe.view1.augment}|{job.recipe.view2.augment}" == job.method
         same_views = replace(job.recipe, view1=paper.view1, view2=paper.view2)
@@ -97,7 +97,7 @@ def test_every_pair_has_rates_for_every_data_set() -> None:
 
 
 def test_table_4_removes_one_thing_at_a_time() -> None:
-    paper = load_recipe("citeseer")
+    paper = load_recipe("paper-citeseer")
     jobs = {job.method: job.recipe for job in plan("table4", ("citeseer",), 1)}
     assert set(jobs) == {row.key for row in rows("table4")} == set(ABLATIONS)
     assert jobs["dgb"] == paper
@@ -107,15 +107,12 @@ def test_table_4_removes_one_thing_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
-def test_each_addition_is_taken_back_alone(dataset: str) -> None:
-    paper, plus = load_recipe(dataset), load_recipe(f"{dataset}-plus")
-    jobs = {job.method: job.recipe for job in plan("plus", (dataset,), 1)}
-    assert jobs.pop("dgb-plus") == plus
-    assert jobs, "a plus recipe adds something"
-    for method, recipe in jobs.items():
-        section, key = method.removeprefix("without ").split(".")
-        assert plain(recipe)[section][key] == plain(paper)[section][key]
-        assert plain(recipe)[section][key] != plain(plus)[section][key]
+def test_parts_are_changes_of_the_default(dataset: str) -> None:
+    jobs = {job.method: job.recipe for job in plan("parts", (dataset,), 1)}
+    assert jobs.pop("dgb-default") == load_recipe()
+    assert jobs["links alone"].train.bootstrap == 0
+    assert jobs["bootstrapping alone"].links.weight == 0
+    assert len({recipe_hash(recipe) for recipe in jobs.values()}) == len(jobs)
 
 
 def test_seeds_come_before_cells_so_that_a_stopped_table_has_all_rows() -> None:

@@ -28,7 +28,7 @@ KEYS |= {"seconds", "peak_mb", "git", "versions", "graph_hash", "threads"}
 
 
 def make_jobs(table: str = "table4", seeds: int = 2, *more: str) -> list[Job]:
-    recipes = [load_recipe("default", [*FAST, *more, f"train.seed={s}"]) for s in range(seeds)]
+    recipes = [load_recipe("paper", [*FAST, *more, f"train.seed={s}"]) for s in range(seeds)]
     return [Job(table, "dgb", "cora", "dgb", recipe) for recipe in recipes]
 
 
@@ -119,7 +119,7 @@ def test_untrained_encoder_and_features_need_no_training(place: Place) -> None:
 def test_one_training_serves_all_ways_to_embed(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = measure_missing(make_jobs("plus", 1, "embed.smooth=0.2"), place)
+    alone = measure_missing(make_jobs("parts", 1, "embed.smooth=0.2"), place)
     trained: list[Graph] = []
 
     def counting(graph: Graph, recipe: Recipe) -> Any:
@@ -144,9 +144,9 @@ def test_one_failure_stops_no_other_training(place: Place) -> None:
 
 def test_a_table_shows_all_that_was_measured(place: Place) -> None:
     measure_missing(make_jobs(seeds=3), place)
-    found = match_lines(make_jobs("plus", 5), place.results)
+    found = match_lines(make_jobs("parts", 5), place.results)
     assert [job.seed for job, _ in found] == [0, 1, 2]
-    assert match_lines(make_jobs("plus", 5, "train.decay=0.1"), place.results) == []
+    assert match_lines(make_jobs("parts", 5, "train.decay=0.1"), place.results) == []
 
 
 def square(number: int, place: Place) -> tuple[int, int]:

@@ -35,19 +35,19 @@ def test_no_figure_no_verdict() -> None:
 
 
 def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
-    recipe = load_recipe("cora")
-    jobs = [Job("table2", m, "cora", "dgb", recipe) for m in ("dgb", "dgb", "dgb-plus")]
+    recipe = load_recipe("paper-cora")
+    jobs = [Job("table2", m, "cora", "dgb", recipe) for m in ("dgb", "dgb", "dgb-default")]
     lines: list[dict[str, Any]] = [
         {"test_accuracy": a, "val_accuracy": a} for a in (0.83, 0.84, 0.85)
     ]
     rows = summarise("table2", list(zip(jobs, lines, strict=True)))
     keys = [row.key for row in rows]
-    assert keys[keys.index("dgb") + 1] == "dgb-plus"
+    assert keys[keys.index("dgb") + 1] == "dgb-default"
     assert "graphmae2" in keys and not rows[keys.index("graphmae2")].measured
     text = write_table("table2", rows, tmp_path)
     assert "| DGB | 83.5 ± 0.7 (2); published 83.4, +0.1 = |" in text
     assert "| LP | (68.0) |" in text
-    assert "| DGB+, beyond the paper | 85.0 (1) |" in text
+    assert "| DGB, default recipe | 85.0 (1) |" in text
     assert (tmp_path / "table2.md").read_text("utf-8") == text
     page = (tmp_path / "table2.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "published 83.4, +0.1 =" in page
@@ -71,6 +71,6 @@ def test_short_is_two_deviations_or_a_point_and_a_half(
 
 
 def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:
-    job = Job("plus", "without embed.smooth", "cora", "dgb", load_recipe("cora"))
-    rows = summarise("plus", [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})])
-    assert "| without embed.smooth | 50.0 (1) |" in write_table("plus", rows, tmp_path)
+    job = Job("parts", "links alone", "cora", "dgb", load_recipe("paper-cora"))
+    rows = summarise("parts", [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})])
+    assert "| links alone | 50.0 (1) |" in write_table("parts", rows, tmp_path)

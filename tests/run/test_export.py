@@ -128,7 +128,7 @@ def test_lancedb_finds_the_nearest(tmp_path: Path, vectors: Vectors) -> None:
 
 
 def make_run(folder: Path, ids: Array, z: Array, *settings: str) -> Path:
-    make_folder(folder, load_recipe("default", settings))
+    make_folder(folder, load_recipe("paper", settings))
     write_embeddings(folder / "embeddings.parquet", ids, z)
     return folder
 

@@ -29,7 +29,7 @@ SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
 
 @pytest.fixture
 def recipe() -> Recipe:
-    return load_recipe("default", SMALL)
+    return load_recipe("paper", SMALL)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
 
 @pytest.fixture
 def recipe() -> Recipe:
-    return load_recipe("default", SMALL)
+    return load_recipe("paper", SMALL)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
 
 
 def recipe_with(*sets: str) -> Recipe:
-    return load_recipe("default", [*SMALL, *sets])
+    return load_recipe("paper", [*SMALL, *sets])
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ SMALL += ["train.monitor_every=3", "train.checkpoint_every=5"]
 
 
 def recipe_with(*sets: str) -> Recipe:
-    return load_recipe("default", [*SMALL, *sets])
+    return load_recipe("paper", [*SMALL, *sets])
 
 
 def train(graph: Graph, recipe: Recipe, folder: Path | None = None) -> Bootstrap:

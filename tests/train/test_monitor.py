@@ -39,5 +39,5 @@ def test_collapse_is_told_from_health() -> None:
 def test_a_collapsing_run_warns_once(blocks: Graph, capsys: pytest.CaptureFixture[str]) -> None:
     sets = ["heads.batch_norm=false", "heads.activation=none", "train.decay=0", "encoder.width=16"]
     sets += ["heads.hidden=16", "heads.width=16", "train.learning_rate=0.05", "train.epochs=150"]
-    train(blocks, load_recipe("default", [*sets, "encoder.activation=relu"]))
+    train(blocks, load_recipe("paper", [*sets, "encoder.activation=relu"]))
     assert capsys.readouterr().err.count("collapsed") == 1

@@ -21,7 +21,7 @@ def gradient(rank: int, size: int, folder: str) -> None:
     """Write the gradient of the rows rank, rank + size, …, averaged over all processes."""
     torch.set_num_threads(1)
     graph = make_blocks(60)
-    recipe = load_recipe("default", SETS)
+    recipe = load_recipe("paper", SETS)
     for_weights, for_masks = generators(0, torch.device("cpu"))
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
     views = draw_views(inputs, recipe, for_masks)

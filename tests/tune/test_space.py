@@ -93,7 +93,7 @@ def test_a_key_is_searched_once() -> None:
         parse_space(["train.decay=0.1:0.2", "train.decay=0.5,0.6"], Recipe())
 
 
-@pytest.mark.parametrize("name", ["default", "cora", "citeseer", "pubmed"])
+@pytest.mark.parametrize("name", ["default", "paper", "paper-cora", "paper-pubmed", "large"])
 def test_the_default_space_holds_the_recipe_itself(name: str) -> None:
     recipe = load_recipe(name)
     space = parse_space([], recipe)
@@ -104,5 +104,6 @@ def test_the_default_space_holds_the_recipe_itself(name: str) -> None:
 
 def test_a_search_starts_from_what_the_recipe_has_within_the_space() -> None:
     specs = ["train.decay=0.1:0.2", "encoder.width=64,1024", "heads.hidden=100:300"]
-    start = starting_point(Recipe(), parse_space(specs, Recipe()))
+    recipe = load_recipe("paper")
+    start = starting_point(recipe, parse_space(specs, recipe))
     assert start == {"encoder.width": "1024", "heads.hidden": 256}

@@ -34,7 +34,7 @@ SPECS = ["train.decay=0.5:0.99", "encoder.width=4,8", "train.learning_rate=1e-4:
 @pytest.fixture(scope="module")
 def recipe() -> Recipe:
     small = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
-    return load_recipe("default", [*small, "probe.weight_decays=[0.01]", "probe.normalise=l2"])
+    return load_recipe("paper", [*small, "probe.weight_decays=[0.01]", "probe.normalise=l2"])
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def test_masks_come_from_the_generator_alone(x: Features) -> None:
 def test_every_draw_has_new_masks_also_with_a_cached_diffusion(
     blocks: Graph, generator: torch.Generator
 ) -> None:
-    recipe = load_recipe("default", ["view1.augment=nfd+diff", "diffusion.top_k=8"])
+    recipe = load_recipe("paper", ["view1.augment=nfd+diff", "diffusion.top_k=8"])
     inputs = make_inputs(blocks, recipe, torch.device("cpu"))
     first1, first2 = draw_views(inputs, recipe, generator)
     second1, second2 = draw_views(inputs, recipe, generator)
@@ -81,7 +81,7 @@ def test_every_draw_has_new_masks_also_with_a_cached_diffusion(
 
 
 def test_the_two_views_have_masks_of_their_own(blocks: Graph, generator: torch.Generator) -> None:
-    recipe = load_recipe("default", ["view1.augment=nfd+adj", "view2.augment=nfd+adj"])
+    recipe = load_recipe("paper", ["view1.augment=nfd+adj", "view2.augment=nfd+adj"])
     inputs = make_inputs(blocks, recipe, torch.device("cpu"))
     view1, view2 = draw_views(inputs, recipe, generator)
     assert not torch.equal(dense(view1.x), dense(view2.x))

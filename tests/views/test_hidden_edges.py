@@ -56,7 +56,7 @@ def test_the_rate_is_the_share_of_hidden_edges(generator: torch.Generator) -> No
 
 @pytest.mark.parametrize("operator", ["adj", "diff"])
 def test_the_operator_is_that_of_the_graph_without_them(blocks: Graph, operator: str) -> None:
-    recipe = load_recipe("default", [f"view1.augment=ed+{operator}", "view1.ed_drop_rate=0.4"])
+    recipe = load_recipe("paper", [f"view1.augment=ed+{operator}", "view1.ed_drop_rate=0.4"])
     inputs, spec = make_inputs(blocks, recipe, CPU), parse_view(recipe.view1)
     view = make_view(inputs, spec, torch.Generator().manual_seed(5))
     again = make_view(inputs, spec, torch.Generator().manual_seed(6))
@@ -74,7 +74,7 @@ def test_the_operator_is_that_of_the_graph_without_them(blocks: Graph, operator:
 
 def seen_by_the_loss(graph: Graph, *sets: str) -> list[tuple[Any, Any]]:
     """Train some epochs with a term that keeps what it is given, and does nothing else."""
-    recipe, seen = load_recipe("default", [*SMALL, *HIDING, *sets]), []
+    recipe, seen = load_recipe("paper", [*SMALL, *HIDING, *sets]), []
 
     def keep(_outputs: Outputs, views: tuple[Any, Any]) -> torch.Tensor:
         seen.append(views)
@@ -102,9 +102,9 @@ def test_the_loss_is_given_the_hidden_edges_of_every_epoch(blocks: Graph) -> Non
 
 def test_row_batches_hide_the_same_edges_and_name_them_by_their_rows(blocks: Graph) -> None:
     sets = [*SMALL, *HIDING]
-    recipe = load_recipe("default", [*sets, "train.batch_size=30"])
+    recipe = load_recipe("paper", [*sets, "train.batch_size=30"])
     whole, generator = (
-        make_inputs(blocks, load_recipe("default", sets), CPU),
+        make_inputs(blocks, load_recipe("paper", sets), CPU),
         torch.Generator().manual_seed(3),
     )
     view = make_view(whole, parse_view(recipe.view1), generator).propagate()
@@ -130,7 +130,7 @@ def test_training_with_hidden_edges_resumes_to_the_same_bits(blocks: Graph, tmp_
         folder.mkdir()
         lines = []
         for count in epochs:
-            recipe = load_recipe("default", [*SMALL, *HIDING, f"train.epochs={count}"])
+            recipe = load_recipe("paper", [*SMALL, *HIDING, f"train.epochs={count}"])
             generator = torch.Generator().manual_seed(0)
             model = Bootstrap(blocks.num_features, recipe, generator)
             draw = epoch_sampler(make_inputs(blocks, recipe, CPU), recipe, generator)
@@ -141,7 +141,7 @@ def test_training_with_hidden_edges_resumes_to_the_same_bits(blocks: Graph, tmp_
 
 
 def test_what_cannot_hide_edges_says_so() -> None:
-    recipe = load_recipe("default", HIDING)
+    recipe = load_recipe("paper", HIDING)
     with pytest.raises(DGBError, match="cannot drop edges"):
         check_ranks(recipe, 90, 2)
     with pytest.raises(DGBError, match="for graphs of one node type"):

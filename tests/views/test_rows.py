@@ -28,7 +28,7 @@ SMALL = ["encoder.width=8", "heads.hidden=10", "heads.width=6"]
 
 
 def recipe_with(*sets: str) -> Recipe:
-    return load_recipe("default", [*SMALL, *sets])
+    return load_recipe("paper", [*SMALL, *sets])
 
 
 def draw(graph: Graph, recipe: Recipe, scratch: Path | None = None) -> RowBatches:

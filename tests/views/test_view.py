@@ -53,7 +53,7 @@ def test_any_pair_of_views_trains(
     blocks: Graph, generator: torch.Generator, first: str, second: str
 ) -> None:
     sets = [f"view1.augment={first}", f"view2.augment={second}", "encoder.width=8"]
-    recipe = load_recipe("default", [*sets, "heads.hidden=8", "heads.width=8"])
+    recipe = load_recipe("paper", [*sets, "heads.hidden=8", "heads.width=8"])
     inputs = make_inputs(blocks, recipe, CPU)
     model = Bootstrap(blocks.num_features, recipe, generator)
     loss = symmetric_loss(model(*draw_views(inputs, recipe, generator)))
@@ -64,7 +64,7 @@ def test_any_pair_of_views_trains(
 
 def test_each_view_has_its_own_rates(blocks: Graph, generator: torch.Generator) -> None:
     sets = ["view1.nfd_drop_rate=0.0", "view2.augment=nfd+adj", "view2.nfd_drop_rate=0.9"]
-    recipe = load_recipe("default", sets)
+    recipe = load_recipe("paper", sets)
     inputs = make_inputs(blocks, recipe, CPU)
     view1, view2 = draw_views(inputs, recipe, generator)
     assert isinstance(view1.x, SparseMatrix) and isinstance(view2.x, SparseMatrix)
@@ -74,7 +74,7 @@ def test_each_view_has_its_own_rates(blocks: Graph, generator: torch.Generator) 
 
 @pytest.mark.parametrize("operator", ["adj", "diff"])
 def test_both_orders_of_the_product_agree(blocks: Graph, operator: str) -> None:
-    recipe: Recipe = load_recipe("default", [f"view1.augment=nfd+nd+{operator}"])
+    recipe: Recipe = load_recipe("paper", [f"view1.augment=nfd+nd+{operator}"])
     inputs = make_inputs(blocks, recipe, CPU)
     weight = torch.randn(blocks.num_features, 7, requires_grad=True)
     results = []
@@ -103,7 +103,7 @@ def test_dropping_stored_zeros_changes_no_product(generator: torch.Generator) ->
 
 def test_columns_that_meet_dropped_nodes_change_no_result(blocks: Graph) -> None:
     sets = ["view2.augment=nd+diff", "view2.nd_drop_rate=0.6", "diffusion.top_k=9"]
-    recipe = load_recipe("default", [*sets, "encoder.layers=2", "encoder.width=5"])
+    recipe = load_recipe("paper", [*sets, "encoder.layers=2", "encoder.width=5"])
     inputs = make_inputs(blocks, recipe, CPU)
     spec = parse_view(recipe.view2)
     view = make_view(inputs, spec, torch.Generator().manual_seed(1))
@@ -164,7 +164,7 @@ def test_views_parted_by_node_dropout_share_x_w(
     graph = blocks if is_sparse else replace(blocks, x=blocks.x.toarray() + np.float32(0.1))
     sets = [f"view{i}.augment={kind}" for i, kind in enumerate(kinds, start=1)]
     sets += ["view1.nd_drop_rate=0.3", "view2.nd_drop_rate=0.1", "train.order=transform"]
-    recipe = load_recipe("default", sets)
+    recipe = load_recipe("paper", sets)
     views = draw_views(make_inputs(graph, recipe, CPU), recipe, torch.Generator().manual_seed(1))
     weight = torch.randn(graph.num_features, 7, requires_grad=True)
     products: list[Features] = []
@@ -189,7 +189,7 @@ def test_views_parted_by_node_dropout_share_x_w(
 def test_views_that_drop_features_or_most_nodes_share_nothing(blocks: Graph) -> None:
     for kinds in (("nfd+adj", "nd+diff"), ("nd+adj", "nd+diff")):
         sets = [f"view{i}.augment={kind}" for i, kind in enumerate(kinds, start=1)]
-        recipe = load_recipe("default", [*sets, "view1.nd_drop_rate=0.7"])
+        recipe = load_recipe("paper", [*sets, "view1.nd_drop_rate=0.7"])
         generator = torch.Generator().manual_seed(1)
         views = draw_views(make_inputs(blocks, recipe, CPU), recipe, generator)
         assert not view_module._sharing_pays(*views)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import as_options
-from dgb.cookbook import load_recipe, recipe_names
+from dgb.cookbook import DEFAULT, load_recipe
 from dgb.recipe import Data, Recipe
 from dgb.terminal import log
 
@@ -15,15 +15,12 @@ if TYPE_CHECKING:
 
 
 def choose_recipe(options: Namespace) -> Recipe:
-    """Return the recipe asked for, else the one named like the graph, else that of its kind."""
+    """Return the recipe asked for, else that of the graph's kind."""
     from dgb.data.load import is_hetero
-    from dgb.data.public.sources import dataset_name
 
-    name = dataset_name(options.graph) or Path(options.graph).stem
-    is_typed = is_hetero(options.graph)
-    named = "hetero" if is_typed else name if name in recipe_names() else "default"
+    usual = "hetero" if is_hetero(options.graph) else DEFAULT
     seed = [] if options.seed is None else [f"train.seed={options.seed}"]
-    recipe = load_recipe(options.recipe or named, [*options.set, *seed])
+    recipe = load_recipe(options.recipe or usual, [*options.set, *seed])
     return replace(recipe, data=choose_data(options, recipe.data))
 
 

@@ -160,7 +160,7 @@ def make_verdicts(_: str, place: "Place", asked: Asked) -> str:
 
 Make = Callable[[str, "Place", Asked], str]
 MEASURED: dict[str, Make] = {
-    **dict.fromkeys(("table2", "table3", "table4", "plus"), make_table),
+    **dict.fromkeys(("table2", "table3", "table4", "parts"), make_table),
     "hetero": make_hetero,
     "curves": make_curves,
 }

@@ -54,6 +54,9 @@ Means = tuple[Any, Any]  # two sparse matrices: nodes to components, components 
 
 def position_features(adjacency: Any, node_ids: Array, kind: str, width: int = WIDTH) -> Array:
     """Return rows of length one that are alike for near nodes, by `walk` or `ppr`."""
+    largest = float(adjacency.data.max(initial=0))
+    if adjacency.nnz and not 1e-30 < largest < 1e30:  # sums of weights would overflow, or vanish
+        adjacency = adjacency.astype(np.float64) / largest
     step, means = random_walk(adjacency), _component_means(adjacency)
     start = random_signs(node_ids, width)
     spread = _walk if kind == "walk" else _diffuse

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -47,10 +48,14 @@ def main_axes(products: Tensor, count: int) -> Tensor:
 
 
 def make_structure(inputs: Inputs, recipe: Embed) -> Tensor:
-    """Return where every node is in its graph, by ids and edges: rows of length one."""
+    """Return where every node is in its graph, by ids and edges: rows of length one.
+
+    A node without an edge is nowhere, a row of zeros.
+    """
     assert inputs.node_ids is not None, "`make_inputs` says what nodes are called"
     columns = recipe.structure_columns
     rows = position_features(inputs.adjacency, inputs.node_ids, "walk", columns)
+    rows[np.diff(inputs.adjacency.indptr) == 0] = 0
     return torch.from_numpy(rows)
 
 

@@ -24,7 +24,7 @@ from dgb.model.blocks import (
 )
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
-from dgb.recipe import Embed
+from dgb.recipe import PLAIN, Embed
 from dgb.views.inputs import Inputs
 from dgb.views.rows import ColumnBlocks, HopBlocks, Store, fill
 from dgb.views.view import Rows, View
@@ -48,7 +48,7 @@ def embed(
     Example:
         >>> z = embed(model.encoder, inputs).numpy()
     """
-    recipe = recipe or Embed()
+    recipe = recipe or PLAIN
     if isinstance(encoder, HopEncoder) and encoder.training:
         _measure_statistics(encoder, inputs)
         z = embed(encoder, inputs, recipe, name)

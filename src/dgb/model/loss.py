@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dgb.errors import DGBError
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise, linear
 from dgb.recipe import Links, Recipe
@@ -41,6 +42,10 @@ def symmetric_loss(outputs: Outputs, _views: tuple[Any, Any] | None = None) -> T
     Example:
         >>> symmetric_loss(model(view1, view2)).backward()
     """
+    if not outputs.prediction2.numel():
+        raise DGBError(
+            "view 2 predicts nothing with train.ways=1; take the terms of make_loss instead"
+        )
     return regression_loss(outputs.prediction1, outputs.target2) + regression_loss(
         outputs.prediction2, outputs.target1
     )

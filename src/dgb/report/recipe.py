@@ -6,7 +6,7 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-from dgb.cookbook import load_recipe, plain, recipe_names, split_override
+from dgb.cookbook import DEFAULT, load_recipe, plain, recipe_names, split_override
 from dgb.recipe import Recipe
 from dgb.report.html import section
 from dgb.terminal import readable
@@ -22,16 +22,21 @@ def recipe_section(recipe: Recipe) -> str:
 
 def train_command(recipe: Recipe, name: str) -> str:
     """Return the command that trains this recipe, for a reader who has not got the run folder."""
-    base = name if name in recipe_names() else "default"
+    by_base = {base: _changes(recipe, base) for base in (DEFAULT, *recipe_names())}
+    base = min(by_base, key=lambda base: len(by_base[base]))
+    graph = shlex.quote(recipe.data.graph or name)
+    return " ".join(["dgb train", graph, f"--recipe {base}", *by_base[base]])
+
+
+def _changes(recipe: Recipe, base: str) -> list[str]:
+    """Return the options that make this recipe of one that comes with the package."""
     own, known = plain(recipe), plain(load_recipe(base))
-    changes = [
+    return [
         f"--set {shlex.quote(_override(f'{part}.{key}', value))}"
         for part, values in own.items()
         for key, value in values.items()
         if value != known[part][key] and (part, key) != ("data", "graph")
     ]
-    graph = shlex.quote(recipe.data.graph or name)
-    return " ".join(["dgb train", graph, f"--recipe {base}", *changes])
 
 
 def _override(key: str, value: Any) -> str:

@@ -18,7 +18,7 @@ TITLES = {
     "table2": "Table 2: accuracy on test nodes, in percent",
     "table3": "Table 3: pairs of augmented views, accuracy in percent",
     "table4": "Table 4: ablation, accuracy in percent",
-    "plus": "DGB+: what each addition to the paper's method brings, accuracy in percent",
+    "parts": "The default recipe: what each of its parts brings, accuracy in percent",
 }
 NOTE = (
     "mean ± standard deviation over (n) independent trainings, test nodes of the public split; "

@@ -14,7 +14,7 @@ from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, find_publis
 OWN_TITLES = {
     "deepwalk-alone": "DeepWalk, without features",
     "dgb-shared": "DGB, one recipe for all",
-    "dgb-plus": "DGB+, beyond the paper",
+    "dgb-default": "DGB, default recipe",
     "heat": "NFD + ADJ / ND + DIFF, heat kernel",
     "error 0.001": "NFD + ADJ / ND + DIFF, diffusion to 0.001",
     "heads 128": "NFD + ADJ / ND + DIFF, heads of 128",

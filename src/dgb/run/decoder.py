@@ -15,7 +15,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.recommend import Ranking, rank_by_vectors
 from dgb.files.tensors import read_tensors, write_tensors
 from dgb.model.loss import LinkTerm, Loss, make_loss
-from dgb.recipe import Embed, Recipe
+from dgb.recipe import PLAIN, Recipe
 from dgb.run.embedding import embed_graph
 from dgb.run.folder import read_schema
 from dgb.run.machine import choose_device
@@ -68,7 +68,7 @@ def make_ranking(
     if not is_decoded:
         return rank_by_vectors(z)
     # What the decoder was trained on: H alone, as it comes.
-    learnt = replace(recipe, embed=Embed(operator=recipe.embed.operator))
+    learnt = replace(recipe, embed=replace(PLAIN, operator=recipe.embed.operator))
     decoder = load_decoder(folder, recipe, encoder)
     h = torch.from_numpy(embed_graph(encoder, graph, learnt)).to(next(decoder.parameters()).device)
     return Ranking(z, partial(_rate, decoder, h), h.shape[1] * recipe.links.decoder)

@@ -25,6 +25,7 @@ from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.check import check_recipe, check_typed_recipe
 from dgb.run.machine import free_gb, generators
+from dgb.run.suit import suit_blocks
 from dgb.settings import listed_names
 from dgb.views.inputs import Inputs, make_inputs, normalise_features, raw_features
 from dgb.views.metapaths import sampler as typed
@@ -207,10 +208,10 @@ def target_rows(graph: AnyGraph, recipe: Recipe) -> slice:
 
 
 def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = False) -> Recipe:
-    """Check a recipe for a graph, and return it with the meta-paths named that it leaves open."""
+    """Check a recipe for a graph; return it with the weights or meta-paths that it leaves open."""
     check_recipe(recipe)
     if isinstance(graph, Graph):
-        return recipe
+        return suit_blocks(graph, recipe)
     if is_on_cluster:
         raise DGBError("--engine ray is for graphs of one node type; leave it out")
     check_typed_recipe(recipe)

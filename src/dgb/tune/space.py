@@ -109,14 +109,24 @@ def default_space(recipe: Recipe) -> Space:
     def among(key: str, *values: float) -> str:
         return f"{key}={','.join(map(repr, sorted(set(values))))}"
 
+    width = recipe.encoder.width
     specs = [
         around("train.learning_rate", 1e-4, 3e-3, recipe.train.learning_rate or 1e-3) + ":log",
         around("train.decay", 0.8, 0.99, recipe.train.decay),
         around("view1.nfd_drop_rate", 0.3, 0.9, recipe.view1.nfd_drop_rate),
-        around("view2.nd_drop_rate", 0.1, 0.8, recipe.view2.nd_drop_rate),
-        among("diffusion.alpha", 0.05, 0.1, 0.2, recipe.diffusion.alpha),
-        among("encoder.width", 256, 512, 1024, recipe.encoder.width),
     ]
+    if recipe.links.weight:
+        specs += [
+            around("view1.ed_drop_rate", 0.3, 0.9, recipe.view1.ed_drop_rate),
+            around("train.bootstrap", 0.0, 2.0, recipe.train.bootstrap),
+            among("encoder.width", 64, 128, 256, width),
+        ]
+    else:
+        specs += [
+            around("view2.nd_drop_rate", 0.1, 0.8, recipe.view2.nd_drop_rate),
+            among("diffusion.alpha", 0.05, 0.1, 0.2, recipe.diffusion.alpha),
+            among("encoder.width", 256, 512, 1024, width),
+        ]
     return tuple(_parse(spec, recipe) for spec in specs)
 
 

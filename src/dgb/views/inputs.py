@@ -44,6 +44,7 @@ class Inputs:
     adjacency: Any = None  # scipy csr_array; views that hide edges make their operators of it
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
+    most_pairs: int = 0  # of hidden edges that are asked for; 0: all
     held: Tensor | None = None  # [3, number], node pairs and 1 for edges that were held out, or 0
     node_ids: Array | None = None  # [num_nodes], what blocks of structure are made of
     is_own: bool = True  # whether the encoder is trained on this graph
@@ -63,6 +64,9 @@ class Inputs:
             hidden.append(pairs)
         made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device)
         pairs, absent = torch.cat(hidden, dim=1).to(self.device), None
+        if 0 < self.most_pairs < pairs.shape[1]:
+            drawn = torch.randperm(pairs.shape[1], generator=generator, device=generator.device)
+            pairs = pairs[:, drawn[: self.most_pairs].to(self.device)]
         if self.edges is not None:
             absent = draw_absent(self.edges, self.shape[0], pairs.shape[1], generator)
         return DrawnOperator(made[spec.operator], pairs, absent)
@@ -119,6 +123,7 @@ def make_inputs(
     more["node_ids"] = graph.node_ids
     if recipe.links.weight and not is_trained:
         more["edges"] = edge_codes(graph.adjacency).to(device)
+        more["most_pairs"] = recipe.links.pairs
     if not has_row_batches(recipe.train, graph.num_nodes):
         x = to_features(normalise_features(graph.x, recipe.data)).to(device)
         return _with_directions(Inputs(x, operators, device, **more), recipe.embed)

@@ -33,7 +33,7 @@ def library() -> HeteroGraph:
 
 def make_recipe(*sets: str) -> Recipe:
     paths = "hetero.metapaths=paper-author-paper,paper-venue-paper"
-    return load_recipe("default", [paths, "encoder.width=8", *sets])
+    return load_recipe("paper", [paths, "encoder.width=8", *sets])
 
 
 def path_views(

@@ -18,6 +18,12 @@ _PAIRS = 20_000  # of neighbors that are looked at, at most
 _NUMBERS = 1 << 20  # of features at a time
 _HELD_OUT = 20  # one of so many edges is hidden from walks that are to tell where it ends
 _WIDTH, _HOPS = 16, 8  # of the walks
+_UNLIKE = 0.02  # of 1, how much more alike than chance neighbors should be by features
+_SURE = 5  # standard errors below chance
+_PLACED = 0.05  # and how much more by place for edges to form communities
+# What edges have to do with features: they join nodes that are alike, or that are unlike; neither,
+# though they form communities; or neither, and they form none.
+ALIKE, OPPOSITE, COMMUNITIES, CHANCE = "alike", "opposite", "communities", "chance"
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,27 @@ def places_alike(graph: Graph) -> Alike | None:
         if hop > 1:  # one step joins only nodes that share an edge
             total += reached / np.sqrt((reached**2).sum(axis=1, keepdims=True) + 1e-30)
     return _compare(total, ends, generator)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What edges have to do with features, and the figures that tell it."""
+
+    kind: str  # ALIKE, OPPOSITE, COMMUNITIES or CHANCE
+    features: Alike | None
+    places: Alike | None = None
+
+
+def judge_edges(graph: Graph, features: Alike | None = None) -> Edges:
+    """Tell of what kind the edges are, without labels; `features` is of `features_alike`."""
+    features = features or features_alike(graph)
+    if features is None or features.beyond_chance + 2 * features.error > _UNLIKE:
+        return Edges(ALIKE, features)
+    if features.z < -_SURE:
+        return Edges(OPPOSITE, features)
+    places = places_alike(graph)
+    is_placed = places is not None and places.beyond_chance - 2 * places.error >= _PLACED
+    return Edges(COMMUNITIES if is_placed else CHANCE, features, places)
 
 
 def _draw_edges(adjacency: Any, share: int, generator: np.random.Generator) -> Array:

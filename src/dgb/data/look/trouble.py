@@ -7,7 +7,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.data.look.alike import Alike, places_alike
+from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
 from dgb.data.look.spelling import spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
@@ -18,9 +18,6 @@ _WHOLE = 0.8  # share of nodes that the largest component should have
 _LOUD = 0.9  # share of the size of all features that one column should not exceed
 _FEW = 10  # nodes that a class should have
 _CHANCE = 0.1  # adjusted homophily below which edges say next to nothing of the labels
-_UNLIKE = 0.02  # of 1, how much more alike than chance neighbors should be by features
-_SURE = 5  # standard errors below chance
-_PLACED = 0.05  # and how much more by place for edges to form communities
 _FAR = 10  # times 1 that the median of weights may be, or times the median that a weight may be
 _SHOWN = 5
 
@@ -83,23 +80,22 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
 
 def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
     """Say where features and edges have nothing to do with each other, if enough edges show it."""
-    if alike is None or alike.beyond_chance + 2 * alike.error > _UNLIKE:
+    edges = judge_edges(graph, alike) if alike else None
+    if edges is None or edges.kind == ALIKE:
         return
-    is_below = alike.z < -_SURE
-    places = None if is_below else places_alike(graph)
     compare = "see what serves: dgb compare GRAPH --methods dgb,raw,deepwalk"
-    if places is None or places.beyond_chance - 2 * places.error < _PLACED:
+    if edges.kind != COMMUNITIES:
+        below = "less" if edges.kind == OPPOSITE else "not more"
         yield (
-            f"Neighbors are {'less' if is_below else 'not more'} alike than chance (features: "
-            f"{alike}): mixing features over the edges blurs them; the features alone may do "
-            f"better, {compare}"
+            f"Neighbors are {below} alike than chance (features: {alike}): mixing features over "
+            "the edges blurs them, so dgb train keeps them as they are next to what it learns; "
+            f"{compare}"
         )
         return
     yield (
         "Features say nothing about the graph: neighbors are not more alike than chance (features: "
-        f"{alike}), though edges form communities (places: {places}), which such features drown; "
-        "a structural block carries them (--set embed.blocks=learnt,structure --set "
-        f"embed.normalise=rows --set embed.structure_weight=1); {compare}"
+        f"{alike}), though edges form communities (places: {edges.places}); dgb train lets the "
+        f"place in the graph weigh more than features; {compare}"
     )
 
 
