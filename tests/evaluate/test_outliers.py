@@ -53,6 +53,23 @@ def test_one_odd_number_stands_out_and_is_named() -> None:
     assert reason.usual[0] == pytest.approx(np.mean([x[i, 5] for i in near]), abs=1e-5)
 
 
+def test_a_number_is_not_lost_among_hashed_words() -> None:
+    graph, rng = make_blocks(90), np.random.default_rng(0)
+    assert graph.labels is not None
+    number = graph.labels + 0.1 * rng.normal(size=90)
+    odd = int(np.argmax(np.diff(graph.adjacency.indptr)))  # has neighbors
+    number[odd] += 5
+    words = rng.random((90, 256)) < 0.04
+    x = np.hstack([number[:, None], words, np.zeros((90, 1))])
+    for form in (x, sparse.csr_array(x)):
+        low = reduce_features(form, 0, range(1, 257))
+        scores = score_outliers(low, graph.adjacency)
+        assert np.nanargmax(scores) == odd
+    among = score_outliers(reduce_features(x), graph.adjacency)
+    assert among[odd] < scores[odd] / 2
+    np.testing.assert_array_equal(reduce_features(words, 0, range(256)), reduce_features(words))
+
+
 @pytest.mark.parametrize("is_sparse", [True, False])
 def test_missing_cells_are_as_those_of_the_neighbors_who_have_them(is_sparse: bool) -> None:
     x = np.array(  # a number with its flag, and a category of two levels

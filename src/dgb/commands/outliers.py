@@ -42,7 +42,8 @@ def run(options: Namespace) -> None:
         raise DGBError("the nodes have no features of one table; add node rows (data.nodes)")
     naming = found.name_columns(x)
     x = fill_gaps(x, cells_with_gaps(naming.features), edges)
-    low = reduce_features(x, found.recipe.train.seed)
+    words = [i for i, one in enumerate(naming.features) if one.column.kind == "words"]
+    low = reduce_features(x, found.recipe.train.seed, words)
     scores = score_outliers(low, edges)
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
     order = order[: int(np.isfinite(scores).sum())]

@@ -76,8 +76,20 @@ def explain_outlier(x: Any, adjacency: Any, low: Array, node: int) -> Reason:
     return Reason(order, own[order], usual[order], np.array([node]), near[unlike])
 
 
-def reduce_features(x: Any, seed: int = 0) -> Array:
-    """Return features in at most 64 directions: as they are, or by a truncated SVD."""
+def reduce_features(x: Any, seed: int = 0, words: Sequence[int] = ()) -> Array:
+    """Return features in at most 64 directions: as they are, or by a truncated SVD.
+
+    The columns that words were hashed to are reduced on their own: next to hundreds of them, of
+    rows brought to one length, no number would stand out.
+    """
+    others = np.setdiff1d(np.arange(x.shape[1]), words)
+    if not len(words) or not len(others):
+        return _reduce(x, seed)
+    parts = (others, np.asarray(words))
+    return np.concatenate([_reduce(x[:, part], seed) for part in parts], axis=1)
+
+
+def _reduce(x: Any, seed: int) -> Array:
     if x.shape[1] <= DIRECTIONS:
         rows = _dense(x)
         return np.asarray(rows - rows.mean(axis=0))
