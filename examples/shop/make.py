@@ -37,13 +37,14 @@ def make_shop(folder: Path, customers: int = 3000, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     ids = [str(rng.choice(NAMES)).format(i) for i in range(customers)]
     community = rng.integers(0, 4, customers)
-    is_odd = rng.random(customers) < 0.004  # has the columns of another community
+    is_odd = rng.random(customers) < 0.004  # with the columns of another community, and rich
     is_listed = (rng.random(customers) < 0.975) | is_odd
     leaves = rng.random(customers) < np.take(LEAVING, community)
     churned = np.where(leaves, "yes", "no")
     shown = np.where(rng.random(customers) < 0.05, churned, "")
     looks_like = np.where(is_odd, (community + 2) % 4, community)
-    columns = {"customer": ids, **_columns(looks_like, rng), "churned": shown.tolist()}
+    factor = np.where(is_odd, 4, 1)
+    columns = {"customer": ids, **_columns(looks_like, factor, rng), "churned": shown.tolist()}
     rows = list(zip(*columns.values(), strict=True))
     folder.mkdir(parents=True, exist_ok=True)
     listed = [row for row, is_kept in zip(rows, is_listed, strict=True) if is_kept]
@@ -55,10 +56,10 @@ def make_shop(folder: Path, customers: int = 3000, seed: int = 0) -> None:
     _write(folder / "truth.csv", ["customer", "community", "churned", "is_odd"], truth)
 
 
-def _columns(community: Array, rng: np.random.Generator) -> dict[str, list[str]]:
+def _columns(community: Array, factor: Array, rng: np.random.Generator) -> dict[str, list[str]]:
     """Return what the table says of every customer, in as many spellings as people use."""
     count = len(community)
-    incomes = np.take(INCOMES, community) * rng.lognormal(0, 0.35, count)
+    incomes = factor * np.take(INCOMES, community) * rng.lognormal(0, 0.35, count)
     ages = rng.integers(18, 80, count) + 6 * (community % 2)
     days = np.datetime64("2015-01-01") + rng.integers(0, 3000, count)
     is_reader = rng.random(count) < 0.5
@@ -67,7 +68,7 @@ def _columns(community: Array, rng: np.random.Generator) -> dict[str, list[str]]
         "segment": [_segment(place, rng) for place in community.tolist()],
         "city": rng.choice(CITIES, count).tolist(),
         "age": _blank([str(age) for age in ages], 0.13, rng),
-        "income": _blank([f"{income:,.0f}" for income in incomes.tolist()], 0.08, rng),
+        "income": _blank([f"{income:,.2f}" for income in incomes.tolist()], 0.08, rng),
         "joined": [_date(day.item(), rng) for day in days],
         "newsletter": [str(rng.choice(YES if reads else NO)) for reads in is_reader],
         "note": [" ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(count)],
