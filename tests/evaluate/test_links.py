@@ -150,7 +150,7 @@ def test_a_perfect_embedding_scores_1_and_noise_a_half() -> None:
     assert (perfect["test_auc"], perfect["test_ap"]) == pytest.approx((1, 1))
     lost = link_scores(np.random.default_rng(0).normal(size=(150, 3)), split)
     assert 0.25 < lost["test_auc"] < 0.75
-    assert edge_scores(split)["scorer"] == "common neighbours"
+    assert edge_scores(split)["scorer"] == "common neighbors"
     assert edge_scores(split)["test_auc"] > 0.95
 
 
@@ -175,6 +175,6 @@ def test_common_neighbours_are_adamic_and_adars(graph: Graph) -> None:
     pairs = np.concatenate([edge_pairs(graph.adjacency)[0][:50], [[0, 1], [3, 9], [149, 20]]])
     scorers = edge_scorers(graph.adjacency)
     expected = [s for _, _, s in networkx.adamic_adar_index(drawn, pairs.tolist())]
-    np.testing.assert_allclose(scorers["common neighbours"](pairs), expected)
+    np.testing.assert_allclose(scorers["common neighbors"](pairs), expected)
     expected = [s for _, _, s in networkx.preferential_attachment(drawn, pairs.tolist())]
     np.testing.assert_allclose(scorers["degree product"](pairs), expected)

@@ -131,7 +131,7 @@ def edge_scorers(adjacency: Any) -> dict[str, Scorer]:
     def degree_product(pairs: Array) -> Array:
         return np.asarray(degree[pairs].astype(np.float64).prod(axis=1))
 
-    return {"common neighbours": adamic_adar, "degree product": degree_product}
+    return {"common neighbors": adamic_adar, "degree product": degree_product}
 
 
 def _by_products(z: Any, score: Callable[[Any], Any]) -> Scorer:
