@@ -280,6 +280,19 @@ def test_columns_of_the_table_colour_the_map(chromium: Any, run: Path) -> None:
     assert_harmless(page)
 
 
+def test_a_node_of_a_list_is_shown_on_the_map(chromium: Any, run: Path) -> None:
+    (run / "embeddings.parquet").write_bytes(b"")
+    rows = f'paper-7,"{HOSTILE}",0.9,1\npaper-8,elsewhere,0.8,0\n'
+    head = "node_id,other_id,similarity,common_neighbors"
+    (run / "links.csv").write_text(f"{head}\n{rows}", "utf-8")
+    page = Page(chromium, write_report(run))
+    assert page.texts(".found .node") == ["paper-7", HOSTILE, "paper-8", "elsewhere"]
+    page.run("document.querySelector('.found .node').click()")
+    assert page.state("selected") == 7
+    assert page.run("return document.querySelectorAll('.found .node:disabled').length") == 1
+    assert_harmless(page)
+
+
 def test_a_search_takes_the_tip_of_another_node_away(page: Page) -> None:
     page.point_at(4)
     page.wait("window.dgbReport.state.hovered === 4")

@@ -78,6 +78,7 @@ _LINKS = (
 _OUTLIERS = (
     OUTLIERS,
     "Outliers",
-    "Nodes whose features do not fit those of their neighbors, by standard deviations.",
+    "Nodes whose features do not fit those of their neighbors. The score counts standard "
+    "deviations: 0 is usual, and from about 5 on it is worth a look.",
     (("node_id", "Node"), ("score", "Score"), ("reason", "Unlike its neighbors in")),
 )
