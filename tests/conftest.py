@@ -14,6 +14,7 @@ from scipy import sparse
 from xdist.scheduler import LoadScopeScheduling
 
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.evaluate import map as drawing
 from dgb.recipe import Recipe
 from dgb.train import loop
 from dgb.views.inputs import Inputs
@@ -22,6 +23,9 @@ from dgb.views.view import View
 
 torch.set_num_threads(1)  # the graphs are tiny: a second thread would only wait
 
+
+# One setting of the probe in place of sixteen, three times a run: for tests of all but scores.
+QUICK_PROBE = ("probe.weight_decays=[0.01]", "probe.normalise=l2")
 
 # Parts with the longest tests, the longest first: begun last, one would be waited for alone.
 LONG = ("ray", "test_docs.py", "measure", "supply", "kill", "fuzz", "reproduce", "run", "tune")
@@ -46,6 +50,15 @@ def _one_core() -> Iterator[None]:
     """Let measurements share one core among their threads: two would spin, here and hereafter."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.cpu_count", lambda: 1)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _few_steps() -> Iterator[None]:
+    """Draw maps in few steps: most tests train shorter than a map takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "EARLY_STEPS", 5)
+        patch.setattr(drawing, "STEPS", 5)
         yield
 
 

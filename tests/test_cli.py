@@ -13,10 +13,11 @@ from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.run.vectors import write_embeddings
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 
 SMALL = ["--set", "encoder.width=8", "--set", "heads.hidden=8", "--set", "heads.width=8"]
-SMALL += ["--set", "train.epochs=6", "--recipe", "paper"]
+SMALL += ["--recipe", "paper"]
+SMALL += [word for setting in ("train.epochs=6", *QUICK_PROBE) for word in ("--set", setting)]
 
 
 @pytest.fixture

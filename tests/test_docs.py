@@ -14,8 +14,8 @@ import dgb
 from dgb.baselines.methods import METHODS
 from dgb.cli import main
 from dgb.evaluate import heco
-from dgb.evaluate import map as drawing
 from dgb.recipe import Recipe
+from tests.conftest import QUICK_PROBE
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -27,6 +27,7 @@ PAGES = [
 TRAINING = ("train", "evaluate", "compare", "tune")
 # The commands are those of the page; only the training is cut short.
 SHORT = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8"]
+SHORT += QUICK_PROBE
 ROWS = {  # of the README, and what results/table2.md calls them
     "DGB, the paper's method": "DGB",
     "DGB+, smoothed embedding with features (`--recipe cora-plus`)": "DGB+, beyond the paper",
@@ -56,14 +57,12 @@ def rows_of(text: str) -> dict[str, list[str]]:
 
 
 @pytest.fixture
-def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw maps and probe in few steps: both take longer than a training that is cut short."""
+def _short_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probe in few steps, which take longer than a training that is cut short."""
     monkeypatch.setattr(heco, "STEPS", 5)
-    monkeypatch.setattr(drawing, "EARLY_STEPS", 5)
-    monkeypatch.setattr(drawing, "STEPS", 5)
 
 
-@pytest.mark.usefixtures("_few_steps")
+@pytest.mark.usefixtures("_short_probe")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -15,10 +15,11 @@ from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import HeteroGraph
+from tests.conftest import QUICK_PROBE
 from tests.hetero import make_library, shuffle_nodes, write_library
 
 SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
-SHORT = ["hetero.max_length=2", "probe.kind=linear"]
+SHORT = ["hetero.max_length=2", "probe.kind=linear", *QUICK_PROBE]
 SETS = [word for setting in (*SMALL, *SHORT) for word in ("--set", setting)]
 
 

@@ -18,7 +18,7 @@ from dgb.model.loss import regression_loss
 from dgb.run.folder import EMBEDDINGS
 from dgb.run.train import train
 from dgb.run.vectors import read_embeddings
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=4"
 WAYS = {
@@ -57,7 +57,7 @@ GRAPHS: dict[str, tuple[Callable[[Graph], Graph], str]] = {
 
 def trained(graph: Graph, folder: Path, *sets: str, recipe: str = "paper") -> int:
     write_npz(folder / "g.npz", graph)
-    words = [word for pair in [*SMALL.split(), *sets] for word in ("--set", pair)]
+    words = [word for pair in [*SMALL.split(), *QUICK_PROBE, *sets] for word in ("--set", pair)]
     run = ("--out", str(folder / "run"), "--recipe", recipe)
     return main(["train", str(folder / "g.npz"), *run, *words])
 

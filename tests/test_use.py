@@ -22,8 +22,9 @@ from dgb.errors import DGBError
 from dgb.run.folder import make_folder
 from dgb.run.map import write_map
 from dgb.run.vectors import read_embeddings, write_embeddings
+from tests.conftest import QUICK_PROBE
 
-SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3"]
+SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=3", *QUICK_PROBE]
 
 
 @pytest.fixture

@@ -11,6 +11,15 @@ from dgb.arrays import Array
 from dgb.evaluate import map as module
 from dgb.evaluate.map import choose_drawing, map_coordinates
 
+STEPS = {name: getattr(module, name) for name in ("EARLY_STEPS", "STEPS")}
+
+
+@pytest.fixture(autouse=True)
+def _all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw whole maps here, where all other tests draw them in few steps."""
+    for name, count in STEPS.items():
+        monkeypatch.setattr(module, name, count)
+
 
 def groups() -> tuple[Array, Array]:
     rng = np.random.default_rng(0)

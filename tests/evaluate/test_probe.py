@@ -15,7 +15,7 @@ from dgb.errors import DGBError
 from dgb.evaluate import probe_rows as sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
 from dgb.evaluate.labels import choose_split
-from dgb.evaluate.probe import choose_classifier, linear_probe
+from dgb.evaluate.probe import choose_classifier, linear_probe, mean_log_loss
 from dgb.evaluate.probe_rows import Nodes, Scaling, learn_scaling
 from dgb.evaluate.scores import why_not_scored
 from dgb.recipe import Probe
@@ -272,3 +272,20 @@ def test_rows_may_be_divided_by_the_root_mean_square_of_their_lengths(blocks: Gr
     best = found.pop("any")
     assert best.validation == max(other.validation for other in found.values())
     assert best.validation_loss == found[best.scaling.form].validation_loss
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [2, 5])
+def test_the_loss_that_decides_ties_is_that_of_scikit_learn_to_the_bit(
+    dtype: type, count: int
+) -> None:
+    from sklearn.metrics import log_loss
+
+    rng = np.random.default_rng(count)
+    classes = np.arange(count) * 10**9 + 3
+    truth, probability = rng.choice(classes, 301), rng.dirichlet(np.full(count, 0.1), 301)
+    probability[:2] = np.eye(count)[[0, 1]]  # of no doubt, right or wrong
+    probability = probability.astype(dtype)
+    assert mean_log_loss(truth, probability, classes) == log_loss(
+        truth, probability, labels=classes
+    )

@@ -27,7 +27,7 @@ from dgb.report.page import write_report
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint
 from dgb.train.monitor import read_metrics
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 from tests.data.test_public import WIKICS, write_gnn_benchmark
 from tests.data.typed.test_imdb import write_imdb
 from tests.hetero import make_library, write_library
@@ -35,7 +35,7 @@ from tests.train.test_loop import recipe_with
 from tests.train.test_loop import train as fit
 
 SMALL = "encoder.width=4 heads.hidden=4 heads.width=4 train.epochs=2"
-SETS = [word for pair in SMALL.split() for word in ("--set", pair)]
+SETS = [word for pair in (*SMALL.split(), *QUICK_PROBE) for word in ("--set", pair)]
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,6 +18,7 @@ from dgb.cli import main
 from dgb.errors import printable
 from dgb.run.vectors import read_embeddings
 from dgb.terminal import log, output, progress_bar
+from tests.conftest import QUICK_PROBE
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ESCAPES = [
@@ -30,7 +31,7 @@ PLAIN = ["Zoë", "上海", "نود", "a b,c", 'quo"ted', "مى\u200cخواهم"]
 IDS = [*ESCAPES, *PATHS, *MARKUP, *PLAIN]
 LABELS = ["\x1b[31mred", "<b>bold</b>\n", "\u202eback"]
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=2"
-SETS = [word for pair in SMALL.split() for word in ("--set", pair)]
+SETS = [word for pair in (*SMALL.split(), *QUICK_PROBE) for word in ("--set", pair)]
 NAME = "<img src=x onerror=alert(1)>\x1b[2J\u202e" if sys.platform != "win32" else "g"
 
 

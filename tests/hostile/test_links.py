@@ -14,12 +14,12 @@ from dgb.errors import DGBError
 from dgb.files.atomic import new_mapped, whole_file
 from dgb.files.jsonl import append_line, rewrite_lines
 from dgb.files.lock import locked
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 from tests.kill.disk import told
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own")
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=2"
-SETS = [word for pair in SMALL.split() for word in ("--set", pair)]
+SETS = [word for pair in (*SMALL.split(), *QUICK_PROBE) for word in ("--set", pair)]
 PRECIOUS = "somebody's letters\n"
 
 

@@ -19,7 +19,7 @@ from dgb.run import machine
 from dgb.run.folder import read_encoding, read_recipe
 from dgb.run.model_file import load_encoder
 from dgb.train.monitor import read_metrics
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 
 DEEP = "[" * 200_000
 LONG = "9" * 5_000  # digits
@@ -93,7 +93,7 @@ def test_a_comparison_of_nonsense_is_one_line(tmp_path: Path, line: str) -> None
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     write_npz(folder / "blocks.npz", make_blocks(90))
-    small = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=1"]
+    small = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=1", *QUICK_PROBE]
     sets = [word for setting in small for word in ("--set", setting)]
     assert main(["train", str(folder / "blocks.npz"), "--out", str(folder / "run"), *sets]) == 0
     return folder / "run"

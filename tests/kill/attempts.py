@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from dgb.cli import main
+from dgb.evaluate import map as drawing
 
 # What a command imports late, and every process that is forked from this one need not.
 for name in ("dgb.run.train", "dgb.report.page", "dgb.reproduce.results", "dgb.reproduce.render"):
@@ -95,6 +96,7 @@ def start_forked(words: list[str], folder: Path, touches: int | None = None) -> 
 def _run(words: list[str], folder: Path, touches: int | None) -> None:
     os.setpgid(0, 0)
     torch.set_num_threads(1)
+    drawing.EARLY_STEPS = drawing.STEPS = 5  # a map takes longer than all the rest
     with _log(folder).open("w") as log:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)

@@ -18,12 +18,12 @@ from dgb.files.atomic import new_mapped
 from dgb.files.lock import locked
 from dgb.run.folder import EMBEDDINGS, RECIPE
 from dgb.run.vectors import read_embeddings
-from tests.conftest import make_blocks
+from tests.conftest import QUICK_PROBE, make_blocks
 from tests.kill.attempts import start_forked
 from tests.kill.disk import make_read_only, needs_mount, on_small_disk, told, told_if_failed
 
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=6 train.checkpoint_every=2"
-SETS = [word for pair in SMALL.split() for word in ("--set", pair)]
+SETS = [word for pair in (*SMALL.split(), *QUICK_PROBE) for word in ("--set", pair)]
 FULL = "No space left on device"
 FEWEST = 4  # sizes of a disk that are too small
 

@@ -20,7 +20,7 @@ from dgb.run.model_file import MODEL
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint
 from dgb.train.monitor import read_metrics
-from tests.conftest import make_blocks, with_dense_features
+from tests.conftest import QUICK_PROBE, make_blocks, with_dense_features
 from tests.hetero import make_library, write_library
 from tests.kill.attempts import attempt, count_touches, draw_death
 
@@ -48,7 +48,8 @@ def data(tmp_path: Path) -> Path:
 
 def train_words(data: Path, variant: str, folder: Path) -> list[str]:
     name, more = VARIANTS[variant]
-    sets = [word for pair in f"{SMALL} {more}".split() for word in ("--set", pair)]
+    pairs = (*f"{SMALL} {more}".split(), *QUICK_PROBE)
+    sets = [word for pair in pairs for word in ("--set", pair)]
     return ["train", str(data / name), "--out", str(folder), *sets]
 
 

@@ -17,8 +17,9 @@ from dgb.errors import DGBError
 from dgb.ray.cluster import Cluster, check_address
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings
 from dgb.train.monitor import read_metrics
+from tests.conftest import QUICK_PROBE
 
-SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
+SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4", *QUICK_PROBE]
 SMALL = [word for setting in SMALL for word in ("--set", setting)]
 
 

@@ -28,8 +28,9 @@ from dgb.run.folder import make_folder
 from dgb.run.map import read_map, write_map
 from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
+from tests.conftest import QUICK_PROBE
 
-SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4"]
+SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=4", *QUICK_PROBE]
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from dgb.run.check import check_recipe
 from dgb.run.memory import choose_scratch, estimate
 from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
+from tests.conftest import QUICK_PROBE
 
-SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2"]
+SMALL = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=2", *QUICK_PROBE]
 
 
 def recipe_with(*sets: str) -> Recipe:

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import QUICK_PROBE
 from tests.supply import no_network
 
 ROOT = Path(__file__).parents[2]
 COMPANY = str(ROOT / "examples" / "company")
-TINY = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8"]
+TINY = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8", *QUICK_PROBE]
 SETS = [word for setting in TINY for word in ("--set", setting)]
 COMMANDS = {
     "train": ["train", "cora", "--out", "run", *SETS],

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import QUICK_PROBE
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "dgb"
 LOCK = ROOT / "constraints.txt"
@@ -18,7 +20,7 @@ ABOUT = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "li
 BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])('.'))"
 TINY = "train.epochs=2 encoder.width=8 heads.hidden=8 heads.width=8"
 TRAIN = ["train", "cora", "--out", "run"]
-TRAIN += [word for setting in TINY.split() for word in ("--set", setting)]
+TRAIN += [word for setting in (*TINY.split(), *QUICK_PROBE) for word in ("--set", setting)]
 UNPACKED = """
 import sys
 sys.path.insert(0, sys.argv[1])

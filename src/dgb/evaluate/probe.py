@@ -156,16 +156,20 @@ def fit_logistic(rows: Any, labels: Array, weight_decay: float) -> Any:
 def _classifier(
     rows: tuple[Any, ...], labels: Array, split: Split, scaling: Scaling, weight_decay: float
 ) -> Classifier:
-    from sklearn.metrics import log_loss
-
     train, validation = rows
     model = fit_logistic(train, labels[split.train], weight_decay)
     truth = labels[split.validation]
     seen = np.isin(truth, model.classes_)
-    probability = model.predict_proba(validation)
-    loss = log_loss(truth[seen], probability[seen], labels=model.classes_)
+    loss = mean_log_loss(truth[seen], model.predict_proba(validation)[seen], model.classes_)
     right = accuracy(model.predict(validation), truth)
-    return Classifier(model, scaling, weight_decay, right, float(loss))
+    return Classifier(model, scaling, weight_decay, right, loss)
+
+
+def mean_log_loss(truth: Array, probability: Array, classes: Array) -> float:
+    """Return what scikit-learn's `log_loss` does, which takes a fifth of the probe to check it."""
+    own = probability[np.arange(len(truth)), np.searchsorted(classes, truth)]
+    least = np.finfo(own.dtype).eps
+    return float(np.mean(-np.log(np.clip(own, least, 1 - least))))
 
 
 STEPS, LEARNING_RATE = 100, 0.01
