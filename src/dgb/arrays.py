@@ -1,5 +1,6 @@
 """Arrays of numbers: rows some at a time, sums of sparse rows, and symmetric matrices."""
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -63,6 +64,17 @@ def unit_rows(x: Array) -> Array:
 
 
 Matrix = Any  # a scipy sparse array; scipy ships no types
+
+
+def principal_rows(rows: Array, width: int, seed: int) -> Array:
+    """Return the first principal components of dense rows, as many as there are up to `width`."""
+    from sklearn.decomposition import PCA
+
+    count = min(width, *rows.shape)
+    method = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # rows without any variance have no shares of it
+        return np.asarray(method.fit_transform(rows))
 
 
 def symmetric(edges: Matrix, weight: Array) -> Matrix:

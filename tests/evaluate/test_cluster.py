@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.evaluate import cluster as module
@@ -78,3 +79,24 @@ def test_of_very_many_rows_k_means_learns_from_a_sample_and_places_all(
     monkeypatch.setattr("dgb.arrays.NUMBERS", 3 * 700)
     found = cluster(np.load(tmp_path / "z.npy", mmap_mode="r"), 3, seed=0)
     assert found.shape == (3000,) and matched_accuracy(found, names) == 1
+
+
+def test_many_numbers_are_clustered_by_their_principal_components(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sklearn.cluster import KMeans
+
+    z, labels = groups(5, 60)
+    wide = np.concatenate([z, 0.01 * np.random.default_rng(1).normal(size=(len(z), 80))], axis=1)
+    widths, fit = [], KMeans.fit_predict
+
+    def fit_predict(means: KMeans, rows: Array) -> Array:
+        widths.append(rows.shape[1])
+        return np.asarray(fit(means, rows))
+
+    monkeypatch.setattr(KMeans, "fit_predict", fit_predict)
+    for numbers in (wide.size, wide.size - 1):
+        monkeypatch.setattr(module, "WHOLE_NUMBERS", numbers)
+        assert matched_accuracy(cluster(wide, 5, 0), labels) == 1
+    assert matched_accuracy(cluster(sparse.csr_array(wide), 5, 0), labels) == 1
+    assert widths == [96, 50, 96]  # sparse rows as they are

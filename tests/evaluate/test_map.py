@@ -33,7 +33,9 @@ def only(*names: str) -> Any:
 
 @pytest.mark.parametrize("installed", [("openTSNE",), ()])
 def test_groups_lie_apart_and_the_map_is_the_same_again(
-    installed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    installed: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     if installed:
         pytest.importorskip("openTSNE")
@@ -43,6 +45,7 @@ def test_groups_lie_apart_and_the_map_is_the_same_again(
     assert name == "t-SNE" and xy.shape == (60, 2) and xy.dtype == np.float32
     apart = np.linalg.norm(xy[:, None] - xy[None], axis=2) + np.diag(np.full(60, np.inf))
     assert (labels[apart.argmin(axis=1)] == labels).all()
+    assert ("t-SNE:" in capsys.readouterr().err) == bool(installed)  # a bar
     np.testing.assert_array_equal(map_coordinates(z, 1)[0], xy)
 
 

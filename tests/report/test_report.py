@@ -71,6 +71,13 @@ def test_a_page_has_every_part_and_fetches_nothing(run: Path, comparison: Path) 
     assert not list(run.glob("*.part"))
 
 
+def test_a_page_shows_that_it_is_being_written(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_report(run)
+    assert "report:" in capsys.readouterr().err
+
+
 def test_the_same_folder_gives_the_same_page(run: Path) -> None:
     assert page_of(run) == page_of(run)
 

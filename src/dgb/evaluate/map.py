@@ -1,6 +1,5 @@
 """A map of embeddings: two coordinates for every row, so that rows that are alike lie together."""
 
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dgb.arrays import Array, unit_rows
+from dgb.arrays import Array, principal_rows, unit_rows
+from dgb.terminal import progress_bar
 
 WIDTH = 50  # columns that are left before the map is drawn
 TSNE_ROWS, SLOW_TSNE_ROWS, LARGE_TSNE_ROWS = 10_000, 3_000, 20_000
@@ -17,6 +17,7 @@ PERPLEXITY = 30
 # Fewer than the usual 250 and 500, to take seconds. With these on Cora, theta 0.8 takes two thirds
 # of the time of 0.5, and nearest points share a label as often.
 EARLY_STEPS, STEPS = 100, 300
+SHOWN_STEPS = 50  # after which the bar moves
 
 
 def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
@@ -24,7 +25,8 @@ def map_coordinates(z: Array, seed: int) -> tuple[Array, str]:
 
     The same seed gives the same map, on one thread.
     """
-    rows = _principal(unit_rows(np.asarray(z, np.float32)), WIDTH, seed)
+    rows = principal_rows(unit_rows(np.asarray(z, np.float32)), WIDTH, seed)
+    rows = np.pad(rows, ((0, 0), (0, max(2 - rows.shape[1], 0))))
     # Three points have no neighborhoods, and rows that are all alike no direction.
     is_plain = len(rows) < 4 or not np.ptp(rows, axis=0).any()
     name, draw = ("PCA", _first_two) if is_plain else choose_drawing(len(rows))
@@ -46,29 +48,20 @@ def choose_drawing(num_rows: int) -> tuple[str, Callable[[Array, int], Any]]:
     return "PCA", _first_two
 
 
-def _principal(rows: Array, width: int, seed: int) -> Array:
-    """Return the first principal components, at least two columns."""
-    from sklearn.decomposition import PCA
-
-    count = min(width, *rows.shape)
-    method = PCA(count, svd_solver="randomized", random_state=seed % 2**32)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # rows without any variance have no shares of it
-        found = method.fit_transform(rows)
-    return np.pad(found, ((0, 0), (0, max(2 - count, 0))))
-
-
 def _open_tsne(rows: Array, seed: int) -> Any:
-    method = import_module("openTSNE").TSNE(
-        perplexity=_perplexity(rows),
-        early_exaggeration_iter=EARLY_STEPS,
-        n_iter=STEPS,
-        theta=0.8,
-        neighbors="exact",
-        random_state=seed,
-        n_jobs=1,
-    )
-    return method.fit(np.asarray(rows, dtype=np.float64))
+    with progress_bar(None, "t-SNE", unit="step", total=EARLY_STEPS + STEPS) as bar:
+        method = import_module("openTSNE").TSNE(
+            perplexity=_perplexity(rows),
+            early_exaggeration_iter=EARLY_STEPS,
+            n_iter=STEPS,
+            theta=0.8,
+            neighbors="exact",
+            callbacks=lambda *_: bar.update(SHOWN_STEPS) and None,  # True would stop it
+            callbacks_every_iters=SHOWN_STEPS,
+            random_state=seed,
+            n_jobs=1,
+        )
+        return method.fit(np.asarray(rows, dtype=np.float64))
 
 
 def _slow_tsne(rows: Array, seed: int) -> Any:

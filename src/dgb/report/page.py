@@ -22,6 +22,7 @@ from dgb.report.numbers import confusion_section, numbers, paths_section, splits
 from dgb.report.recipe import ABOUT, origin, recipe_section
 from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe
 from dgb.run.map import MAP
+from dgb.terminal import progress_bar
 from dgb.train.monitor import METRICS, read_metrics
 
 
@@ -146,7 +147,9 @@ def write_report(folder: Path, comparison: Path | None = None) -> Path:
         raise DGBError(f"{folder} is not a folder; give one that `dgb train` or `dgb compare` made")
     if (folder / RECIPE).exists():
         recipe, metrics = read_recipe(folder), read_metrics(folder)
-        run = Run(folder, recipe, metrics, _read_scores(folder / SCORES), pack_map(folder / MAP))
+        with progress_bar(None, "report", unit="map", total=1):
+            shown = pack_map(folder / MAP)
+        run = Run(folder, recipe, metrics, _read_scores(folder / SCORES), shown)
         table = read_comparison(comparison) if comparison else None
         if table and run.scores and table.graph_hash != run.scores.get("graph_hash"):
             raise DGBError(f"{comparison} compares systems on another graph than that of {folder}")
