@@ -109,3 +109,23 @@ def test_umap_is_seeded_and_gets_fifty_columns(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "find_spec", only("umap"))
     monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 10)
     assert map_coordinates(np.random.default_rng(0).normal(size=(80, 99)), 7)[1] == "UMAP"
+
+
+def test_a_large_map_takes_fewer_steps_over_fewer_neighbors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stub:
+        def __init__(self, **options: Any) -> None:
+            taken.append((options["perplexity"], options["n_iter"]))
+
+        def fit(self, rows: Array) -> Array:
+            return rows[:, :2]
+
+    taken: list[tuple[float, int]] = []
+    monkeypatch.setitem(sys.modules, "openTSNE", SimpleNamespace(TSNE=Stub))
+    monkeypatch.setattr(module, "find_spec", only("openTSNE"))
+    for most in (99, 98):
+        monkeypatch.setattr(module, "TSNE_ROWS", most)
+        monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 0)
+        map_coordinates(np.random.default_rng(0).normal(size=(99, 9)), 0)
+    assert taken == [(30, 300), (10, 150)]
