@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import distributed, nn
-from torch.multiprocessing.spawn import spawn
 
 from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
@@ -20,6 +19,7 @@ from dgb.ray.worker import (
 )
 from dgb.train.loop import make_state
 from dgb.views.view import Rows
+from tests.ranks import run_ranks
 
 ROWS = 23
 CUT = (0, 15, ROWS)  # of different size, as the last rank's rows are
@@ -89,7 +89,7 @@ def one_rank(rank: int, folder: str) -> None:
 
 
 def test_two_ranks_of_unequal_rows_are_one_process(tmp_path: Path) -> None:
-    spawn(one_rank, (str(tmp_path),), nprocs=2)  # type: ignore[no-untyped-call]
+    run_ranks(one_rank, str(tmp_path))
     ranks = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
     alone = norm_of(nn.BatchNorm1d(6, track_running_stats=False), data(), 0, ROWS)
     close = partial(torch.testing.assert_close, atol=1e-6, rtol=1e-5)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import torch
 from torch import distributed, nn
-from torch.multiprocessing.spawn import spawn
 
 from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
@@ -12,6 +11,7 @@ from dgb.model.loss import symmetric_loss
 from dgb.run.machine import generators
 from dgb.views.inputs import make_inputs
 from tests.conftest import draw_views, make_blocks
+from tests.ranks import run_ranks
 
 # Without BatchNorm: its statistics would have to travel between the processes.
 SETS = ["heads.batch_norm=false", "train.order=propagate", "encoder.width=8", "heads.hidden=8"]
@@ -40,7 +40,7 @@ def gradient(rank: int, size: int, folder: str) -> None:
 
 def test_two_processes_are_one_process(tmp_path: Path) -> None:
     gradient(0, 1, str(tmp_path))
-    spawn(gradient, (2, str(tmp_path)), nprocs=2)  # type: ignore[no-untyped-call]
+    run_ranks(gradient, 2, str(tmp_path))
     alone = torch.load(tmp_path / "1-0.pt", weights_only=True)
     for rank in range(2):
         together = torch.load(tmp_path / f"2-{rank}.pt", weights_only=True)
