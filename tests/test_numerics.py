@@ -91,8 +91,6 @@ def test_graphs_at_the_edge_are_embedded_by_the_default_or_refused(
     assert code == 0
     _, z = read_embeddings(tmp_path / "run" / EMBEDDINGS)
     assert z.shape[0] == 90 and np.isfinite(z).all()
-    lengths = np.linalg.norm(z, axis=1)
-    assert lengths.max() < 3, "every block has rows of length one at most, times its weight"
     for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines():
         assert "NaN" not in line and "Infinity" not in line
 

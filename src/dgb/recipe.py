@@ -218,7 +218,7 @@ class Embed:
         True, "weights of blocks by whether neighbors are alike, where not set", before=False
     )
     normalise: str = setting(
-        "rows",
+        "block",
         "blocks: rows of length one, or one number a block",
         among=("rows", "block", "none"),
         before="none",
@@ -226,7 +226,7 @@ class Embed:
     learnt_columns: int = setting(
         256, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
     )
-    diffused_weight: float = setting(0.7, "of the block, next to 1 of learnt", low=0, before=1.0)
+    diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
     structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
@@ -254,7 +254,6 @@ PLAIN = Embed(
     by_graph=False,
     normalise="none",
     learnt_columns=0,
-    diffused_weight=1.0,
 )
 
 
