@@ -51,7 +51,7 @@ class Infomax(nn.Module):
     def __init__(self, num_features: int, width: int, num_views: int = 1) -> None:
         """Draw the weights from torch's own generator."""
         super().__init__()
-        draw, recipe = torch.default_generator, EncoderRecipe(width=width)
+        draw, recipe = torch.default_generator, EncoderRecipe(width, activation="prelu")
         encoders = (GCNEncoder(num_features, recipe, draw) for _ in range(num_views))
         self.encoders = nn.ModuleList(encoders)
         self.discriminator = glorot(width, width, draw)

@@ -72,7 +72,7 @@ class GMI(nn.Module):
     def __init__(self, num_features: int, settings: Settings) -> None:
         """Draw Glorot weights."""
         super().__init__()
-        recipe = EncoderRecipe(settings.width, settings.layers)
+        recipe = EncoderRecipe(settings.width, settings.layers, "prelu")
         self.encoder = GCNEncoder(num_features, recipe, torch.default_generator)
         self.discriminator = glorot(num_features, settings.width, torch.default_generator)
 
