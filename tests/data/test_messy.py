@@ -363,7 +363,7 @@ def test_b11_a_model_fills_what_it_embeds(tmp_path: Path) -> None:
     edges = {"source": [0, 1, 2, 3, 4, 5], "target": [1, 2, 3, 4, 5, 0]}
     small = ["encoder.width=4", "heads.hidden=4", "heads.width=4", "train.epochs=1"]
     with pytest.warns(UserWarning, match="missing cells filled with the median"):
-        model = DGB(overrides=small).fit(pd.DataFrame(nodes), edges=pd.DataFrame(edges))
+        model = DGB("paper", overrides=small).fit(pd.DataFrame(nodes), edges=pd.DataFrame(edges))
     model.save(tmp_path / "model")
     gap = nodes | {"age": [20.0, None, 40, 60, 80, None]}
     with pytest.warns(UserWarning, match="missing cells filled as in training and flagged"):

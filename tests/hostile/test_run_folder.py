@@ -95,7 +95,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_npz(folder / "blocks.npz", make_blocks(90))
     small = ["encoder.width=8", "heads.hidden=8", "heads.width=8", "train.epochs=1", *QUICK_PROBE]
     sets = [word for setting in small for word in ("--set", setting)]
-    assert main(["train", str(folder / "blocks.npz"), "--out", str(folder / "run"), *sets]) == 0
+    words = ["train", str(folder / "blocks.npz"), "--out", str(folder / "run")]
+    assert main([*words, "--recipe", "paper", *sets]) == 0
     return folder / "run"
 
 

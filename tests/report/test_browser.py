@@ -283,7 +283,7 @@ def test_columns_of_the_table_colour_the_map(chromium: Any, run: Path) -> None:
 def test_a_node_of_a_list_is_shown_on_the_map(chromium: Any, run: Path) -> None:
     (run / "embeddings.parquet").write_bytes(b"")
     rows = f'paper-7,"{HOSTILE}",0.9,1\npaper-8,elsewhere,0.8,0\n'
-    head = "node_id,other_id,similarity,common_neighbors"
+    head = "node_id,other_id,score,common_neighbors"
     (run / "links.csv").write_text(f"{head}\n{rows}", "utf-8")
     page = Page(chromium, write_report(run))
     assert page.texts(".found .node") == ["paper-7", HOSTILE, "paper-8", "elsewhere"]

@@ -6,7 +6,6 @@ from typing import Any
 
 from dgb.measure.repeat import SYSTEMS, split_columns
 from dgb.measure.table import html_row, html_table
-from dgb.recipe import Recipe
 from dgb.report.html import section
 
 UNKNOWN = "not measured"
@@ -17,18 +16,18 @@ MEANINGS = {
 }
 
 
-def numbers(scores: dict[str, Any], recipe: Recipe, epochs: int) -> str:
+def numbers(scores: dict[str, Any], epochs: int) -> str:
     """Return the section of cards."""
     rank, memory, seconds = map(scores.get, ("effective_rank", "peak_mb", "seconds"))
-    rows = f"directions that the final embeddings use, of {recipe.encoder.columns:,} columns"
+    rows = "directions that the final embeddings use"
     held = "the most that the process held, scoring included"
     cards = [
         *_labelled_cards(scores),
         _card("Effective rank", UNKNOWN if rank is None else f"{rank:,.0f}", rows),
     ]
+    time = _card("Training time", _format_time(seconds), f"for {epochs:,} epochs")
+    size = UNKNOWN if memory is None else f"{memory:,.0f} MB"
     if epochs:  # which a model of Python does not keep
-        time = _card("Training time", _format_time(seconds), f"for {epochs:,} epochs")
-        size = UNKNOWN if memory is None else f"{memory:,.0f} MB"
         cards += [time, _card("Memory", size, held)]
     return section("numbers", "Numbers", f'<div class="cards">{"".join(cards)}</div>')
 

@@ -105,7 +105,7 @@ def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
     yield read_part("map.html") if run.map else section("map-title", "Map", no_map)
     with _reading(run.folder / SCORES):
         if run.scores:
-            yield numbers(run.scores, run.recipe, len(run.metrics))
+            yield numbers(run.scores, len(run.metrics))
         yield paths_section(run.scores)
         yield splits_section(run.scores)
     with _reading(run.folder / METRICS):
