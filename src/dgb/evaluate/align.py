@@ -33,16 +33,30 @@ def align(z: Array, reference: Array) -> Alignment:
             f"{len(z)} common nodes do not fix a map of {z.shape[1]} columns; it takes as many "
             "nodes as columns"
         )
-    products = np.zeros((z.shape[1], z.shape[1]))
+    rotation = find_rotation(z, reference)
+    return Alignment(rotation, cosines(z, reference), cosines(z @ rotation, reference))
+
+
+def find_rotation(z: Array, reference: Array, inertia: float = 0) -> Array:
+    """Return the orthogonal map that takes rows of unit length onto those of a reference best.
+
+    With inertia, a share of what all rows weigh, directions that hardly any row has stay as they
+    are: then fewer rows than columns fix the map too.
+    """
+    products = inertia * len(z) * np.eye(z.shape[1])
     for rows in row_parts(*z.shape):
         products += _unit(z[rows]).T @ _unit(reference[rows])
     left, _, right = np.linalg.svd(products)
-    rotation = (left @ right).astype(np.float32)
-    return Alignment(rotation, cosines(z, reference), cosines(z @ rotation, reference))
+    return np.asarray(left @ right, np.float32)
 
 
 def cosines(z: Array, reference: Array) -> Array:
     """Return the cosine of each row with that of the reference; of two rows of zeros it is 1."""
+    parts = [_cosines(z[rows], reference[rows]) for rows in row_parts(*z.shape)]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _cosines(z: Array, reference: Array) -> Array:
     unit, other = _unit(z), _unit(reference)
     cosine = np.einsum("ij,ij->i", unit, other)
     return np.where(~unit.any(axis=1) & ~other.any(axis=1), 1.0, cosine)
