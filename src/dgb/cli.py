@@ -17,7 +17,7 @@ from dgb.recipe import Recipe
 from dgb.terminal import log, set_quiet
 
 VERBS = (
-    *("train", "embed", "align", "export", "report"),
+    *("train", "update", "embed", "align", "export", "report"),
     *("predict", "neighbors", "cluster", "links", "outliers"),
     *("evaluate", "compare", "tune", "reproduce", "data", "info"),
 )

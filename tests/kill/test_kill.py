@@ -31,7 +31,9 @@ VARIANTS = {
     "whole graph": ("blocks.npz", ""),
     "batches of rows on disk": ("dense.npz", "train.batch_size=40 train.keep=disk"),
     "heterogeneous": ("library", ""),
+    "update": ("dense.npz", ""),
 }
+BASE = "base"  # the run that an update starts from
 KILLS_IN_A_ROW = 6  # after which an attempt may come to its end
 MEASURED = {"seconds", "peak_mb"}  # by a clock, not by the training
 
@@ -48,6 +50,9 @@ def data(tmp_path: Path) -> Path:
 
 def train_words(data: Path, variant: str, folder: Path) -> list[str]:
     name, more = VARIANTS[variant]
+    if variant == "update" and folder.name != BASE:
+        length = ["--set", "train.epochs=60", "--set", "train.checkpoint_every=3"]
+        return ["update", str(data / BASE), str(data / name), "--out", str(folder), *length]
     pairs = (*f"{SMALL} {more}".split(), *QUICK_PROBE)
     sets = [word for pair in pairs for word in ("--set", pair)]
     return ["train", str(data / name), "--out", str(folder), *sets]
@@ -88,6 +93,8 @@ def without_clock(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def kill_trainings(data: Path, variant: str, kills: int, cold_every: int = 0) -> Counter[str]:
     """Kill trainings until there were that many kills; return where they hit."""
     random, hits, whole = Random(kills), Counter[str](), data / "whole"
+    if variant == "update":
+        assert attempt(train_words(data, variant, data / BASE), data / BASE) == 0
     seconds, touches = count_touches(train_words(data, variant, whole), whole)
     run = 0
     while hits.total() < kills:

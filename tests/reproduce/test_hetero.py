@@ -176,7 +176,7 @@ def test_test_labels_change_no_choice(place: Place) -> None:
 def test_the_random_row_is_the_encoder_of_dgb_before_its_first_step(place: Place) -> None:
     graph = load_set("acm", place)
     cells = {cell.method: cell.recipe for cell in hetero_cells("acm")}
-    before = train(graph, cells["dgb"]).untrained_embeddings()
+    before = train(graph, cells["dgb"]).first_embeddings()
     assert np.array_equal(train(graph, cells["random"]).embeddings(), before)
 
 

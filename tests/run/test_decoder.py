@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
+from dgb.model.blocks import AXES, keep
 from dgb.model.embed import embed
 from dgb.model.loss import rate_pairs
 from dgb.run.decoder import has_decoder, make_ranking, save_decoder
@@ -32,3 +34,10 @@ def test_pairs_are_scored_as_the_decoder_was_trained(blocks: Graph, tmp_path: Pa
     np.testing.assert_allclose(ranking.score(pairs), want.numpy(), atol=1e-5)
     assert ranking.cost == 16 * 64 and len(ranking.score(pairs[:0])) == 0
     np.testing.assert_allclose(ranking.z, trained.embeddings(), atol=1e-5)
+    assert isinstance(trained.encoder, nn.Module)
+    keep(trained.encoder, AXES, torch.linalg.qr(torch.randn(16, 16)).Q)  # as an update turns H
+    save_encoder(trained.encoder, tmp_path)
+    turned = make_ranking(tmp_path, recipe, blocks, is_decoded=True)
+    np.testing.assert_allclose(turned.score(pairs), want.numpy(), atol=1e-5)
+    np.testing.assert_allclose(turned.z, trained.embeddings(), atol=1e-5)
+    assert np.abs(turned.z - ranking.z).max() > 0.1

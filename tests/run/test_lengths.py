@@ -30,7 +30,7 @@ def _embeddings(setup: Setup, folder: Path | None = None, stop_at: int = 7) -> d
 def test_every_length_has_the_bits_of_a_training_of_that_length(blocks: Graph) -> None:
     found = _embeddings(make_setup(blocks, RECIPE, torch.device("cpu")))
     assert list(found) == list(LENGTHS)
-    np.testing.assert_array_equal(found[0], train(blocks, RECIPE).untrained_embeddings())
+    np.testing.assert_array_equal(found[0], train(blocks, RECIPE).first_embeddings())
     for length in LENGTHS[1:]:
         whole = train(blocks, load_recipe(RECIPE, [f"train.epochs={length}"]))
         np.testing.assert_array_equal(found[length], whole.embeddings())

@@ -7,9 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from dgb.commands.graphs import choose_data, open_graph
+from dgb.commands.graphs import choose_later_recipe, open_later_graph
 from dgb.commands.options import add_graph_options, add_set_option, check_out
-from dgb.cookbook import load_recipe, split_override
+from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.terminal import output
@@ -61,26 +61,14 @@ def run(options: Namespace) -> None:
 
 def _choose_recipe(options: Namespace, run: Recipe) -> Recipe:
     """Return the run's recipe with what is asked for now, and the graph that it is asked of."""
-    recipe = run
-    if options.graph:  # read as the run's own was, from other files
-        recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
-    recipe = load_recipe(recipe, options.set)
-    if recipe.data.target != run.data.target:
-        raise DGBError("data.target: the model is trained already; train again for another type")
+    recipe = choose_later_recipe(options, run)
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
-    if options.graph:
-        return replace(recipe, data=choose_data(options, recipe.data))
-    if not recipe.data.graph:  # saved from Python, which reads no file
-        raise DGBError(f"{options.run} does not say which graph it was trained on; name one")
     return recipe
 
 
 def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
     """Return the ids and the embeddings of the graph that the recipe reads."""
-    from dgb.data.align import refuse_own_scales
-    from dgb.data.graph import Graph
-    from dgb.data.load import is_hetero
     from dgb.run import folder as files
     from dgb.run.embedding import embed_graph
     from dgb.run.machine import choose_device
@@ -88,24 +76,14 @@ def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", 
     from dgb.run.setup import embedded_ids
 
     folder = Path(options.run)
-    schema, encoding = files.read_schema(folder), files.read_encoding(folder)
-    encoder = load_encoder(folder, recipe, choose_device("auto"), schema)
-    if schema is None and is_hetero(recipe.data.graph):
-        raise DGBError(
-            f"{recipe.data.graph} has several types of nodes, and {folder} holds no model of such "
-            "a graph; train one on it"
-        )
-    graph = open_graph(recipe.data, options, encoding=encoding, schema=schema)
-    if isinstance(graph, Graph):
-        refuse_own_scales(graph, encoding)
+    encoder = load_encoder(folder, recipe, choose_device("auto"), files.read_schema(folder))
+    graph = open_later_graph(recipe, options, folder)
     return embedded_ids(graph, recipe), embed_graph(encoder, graph, recipe, scratch)
 
 
 def _check_options(options: Namespace) -> None:
     if (options.graph or options.operator or options.set) and not options.out:
         raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
-    if (options.nodes or options.labels) and not options.graph:
-        raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
     for override in options.set:
         if split_override(override)[0] not in ("data", "embed"):
             raise DGBError(f"--set {override}: the model is trained already; set data.… or embed.…")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import as_options
 from dgb.cookbook import DEFAULT, load_recipe
+from dgb.errors import DGBError
 from dgb.recipe import Data, Recipe
 from dgb.terminal import log
 
@@ -50,6 +51,42 @@ def open_graph(data: Data, options: Namespace, **run: Any) -> "AnyGraph":
     graph = read_graph(data, **data_options(options), **run)
     for note in graph.notes:
         log(f"note: {as_options(note)}")
+    return graph
+
+
+def choose_later_recipe(options: Namespace, run: Recipe) -> Recipe:
+    """Return a run's recipe with what is set now, and the graph that is asked for."""
+    recipe = run
+    if options.graph:  # read as the run's own was, from other files
+        recipe = replace(recipe, data=replace(recipe.data, nodes="", labels=""))
+    elif options.nodes or options.labels:
+        raise DGBError("--nodes and --labels go with a graph of their own; name its edges before")
+    recipe = load_recipe(recipe, options.set)
+    if recipe.data.target != run.data.target:
+        raise DGBError("data.target: the model is trained already; train again for another type")
+    if options.graph:
+        return replace(recipe, data=choose_data(options, recipe.data))
+    if not recipe.data.graph:  # saved from Python, which reads no file
+        raise DGBError(f"{options.run} does not say which graph it was trained on; name one")
+    return recipe
+
+
+def open_later_graph(recipe: Recipe, options: Namespace, folder: Path) -> "AnyGraph":
+    """Return the graph of a recipe, with the columns and types that the model of a run knows."""
+    from dgb.data.align import refuse_own_scales
+    from dgb.data.graph import Graph
+    from dgb.data.load import is_hetero
+    from dgb.run import folder as files
+
+    schema, encoding = files.read_schema(folder), files.read_encoding(folder)
+    if schema is None and is_hetero(recipe.data.graph):
+        raise DGBError(
+            f"{recipe.data.graph} has several types of nodes, and {folder} holds no model of such "
+            "a graph; train one on it"
+        )
+    graph = open_graph(recipe.data, options, encoding=encoding, schema=schema)
+    if isinstance(graph, Graph):
+        refuse_own_scales(graph, encoding)
     return graph
 
 

@@ -79,9 +79,21 @@ def open_run(options: Namespace) -> FinishedRun:
     data = replace(recipe.data, **{key: value for key, value in asked.items() if value})
     ids, z = read_embeddings(folder / files.EMBEDDINGS)
     # Without the notes on how it was read, which the training has shown.
-    graph = read_graph(data, **data_options(options))
+    graph = read_graph(data, **data_options(options), **_known_columns(folder, asked))
     _refuse_other_nodes(folder, ids, embedded_ids(graph, recipe))
     return FinishedRun(folder, replace(recipe, data=data), graph, ids, z)
+
+
+def _known_columns(folder: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return how an update has read its graph: as the first run did, not by the graph's own values.
+
+    Where other labels are asked for, a column may be one of them now.
+    """
+    from dgb.run import folder as files
+
+    if files.read_origin(folder) is None or any(asked.values()):
+        return {}
+    return {"encoding": files.read_encoding(folder), "schema": files.read_schema(folder)}
 
 
 def _refuse_other_nodes(folder: Path, ids: "Array", now: "Array") -> None:

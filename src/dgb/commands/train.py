@@ -5,7 +5,14 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.graphs import choose_recipe, describe_graph, label_lines, open_graph
+from dgb.commands.drift import drift_lines
+from dgb.commands.graphs import (
+    choose_recipe,
+    describe_graph,
+    label_lines,
+    open_graph,
+    open_later_graph,
+)
 from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
@@ -59,7 +66,7 @@ def run(options: Namespace) -> None:
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     with locked(folder):
         make_folder(folder, recipe)
-        _train(graph, recipe, folder, cluster, has_report=not options.no_report)
+        train_into(graph, recipe, folder, cluster, has_report=not options.no_report)
 
 
 def _choose_cluster(options: Namespace) -> "Cluster | None":
@@ -79,7 +86,7 @@ def _choose_cluster(options: Namespace) -> "Cluster | None":
 def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     from dgb.files.lock import locked
     from dgb.report.page import REPORT, write_report
-    from dgb.run.folder import EMBEDDINGS, SCORES, read_recipe
+    from dgb.run.folder import EMBEDDINGS, SCORES, read_origin, read_recipe
     from dgb.run.train import remove_leftovers
 
     if options.set or options.recipe or options.out or options.seed is not None:
@@ -88,8 +95,12 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
     recipe = read_recipe(folder)
     with locked(folder):
         if not (folder / SCORES).exists():
-            graph = open_graph(recipe.data, options)
-            _train(graph, recipe, folder, cluster, has_report=not options.no_report)
+            origin = read_origin(folder)
+            if origin is None:
+                graph = open_graph(recipe.data, options)
+            else:  # an update: columns as the run before has them
+                graph = open_later_graph(recipe, options, Path(origin.run))
+            train_into(graph, recipe, folder, cluster, has_report=not options.no_report)
             return
         remove_leftovers(folder)  # which a kill after the last file may have left
         if not (folder / REPORT).exists() and not options.no_report:
@@ -103,7 +114,7 @@ def _page_line(folder: Path) -> list[str]:
     return [f"report: {folder / REPORT}"] if (folder / REPORT).exists() else []
 
 
-def _train(
+def train_into(
     graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None", *, has_report: bool
 ) -> None:
     """Train into a folder that is there; what stops it is said together with how to resume."""
@@ -130,4 +141,6 @@ def _train(
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
         output("", *table([scores]).splitlines(), "")
     output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
+    if "drift" in scores:
+        output("", *drift_lines(scores["drift"], folder), "")
     output(f"embeddings: {folder / EMBEDDINGS}", *_page_line(folder))

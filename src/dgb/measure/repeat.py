@@ -21,7 +21,7 @@ from dgb.run.train import train
 
 RUNS, LINKS = "runs.jsonl", "links.jsonl"
 KEY = ("graph_hash", "recipe", "seed")
-SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "raw": "raw features"}
+SYSTEMS = {"dgb": "DGB", "random": "untrained GCN", "start": "DGB before", "raw": "raw features"}
 TITLES = SYSTEMS | {"edges": "edges alone"}
 Keys = tuple[str, ...]  # where a score lies in a line, from the outside in
 COLUMNS: dict[str, Keys] = {

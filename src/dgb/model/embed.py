@@ -112,10 +112,10 @@ def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) 
 
 def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None:
     """Return the directions of H that are kept: of the training graph, whatever is embedded."""
-    count = recipe.learnt_columns
-    if not 0 < count < encoder.width:
-        return None
+    count = min(recipe.learnt_columns or encoder.width, encoder.width)
     kept: Tensor | None = getattr(encoder, AXES, None)
+    if count == encoder.width:  # all of H, turned where an update has kept the axes before it
+        return kept if kept is not None and kept.shape[1] == count else None
     if inputs.is_own and (kept is None or kept.shape[1] != count):
         names = recipe.operator.split("+")
         parts = (h for name in names for _, h in _learnt_rows(encoder, inputs, name))

@@ -12,6 +12,7 @@ UNKNOWN = "not measured"
 MEANINGS = {
     "dgb": "this run",
     "random": "the same encoder before its first step",
+    "start": "the model before this update",
     "raw": "no encoder, the features alone",
 }
 

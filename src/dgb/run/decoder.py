@@ -14,6 +14,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.recommend import Ranking, rank_by_vectors
 from dgb.files.tensors import read_tensors, write_tensors
+from dgb.model.blocks import AXES
 from dgb.model.loss import LinkTerm, Loss, make_loss
 from dgb.recipe import PLAIN, Recipe
 from dgb.run.embedding import embed_graph
@@ -67,7 +68,8 @@ def make_ranking(
     z = embed_graph(encoder, graph, recipe) if z is None else z
     if not is_decoded:
         return rank_by_vectors(z)
-    # What the decoder was trained on: H alone, as it comes.
+    # What the decoder was trained on: H alone, as it comes, not turned into axes of a run before.
+    setattr(encoder, AXES, None)
     learnt = replace(recipe, embed=replace(PLAIN, operator=recipe.embed.operator))
     decoder = load_decoder(folder, recipe, encoder)
     h = torch.from_numpy(embed_graph(encoder, graph, learnt)).to(next(decoder.parameters()).device)

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,11 +16,22 @@ from dgb.recipe import Recipe
 
 RECIPE, BEGUN, SCORES = "recipe.toml", "begun.toml", "scores.json"
 EMBEDDINGS, FEATURES, SCHEMA = "embeddings.parquet", "features.toml", "schema.toml"
+UPDATE = "update.toml"
 
 Read = TypeVar("Read")
 
 
-def make_folder(folder: Path, recipe: Recipe) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """The run that an update starts from, and what a training from the beginning takes."""
+
+    run: str  # its folder
+    model: str  # hash of its model, so that another in its place is noticed
+    epochs: int
+    learning_rate: float
+
+
+def make_folder(folder: Path, recipe: Recipe, origin: Origin | None = None) -> None:
     """Make a run folder with its resolved recipe; one that another run lives in is refused."""
     try:
         if (folder / RECIPE).exists():
@@ -28,6 +40,8 @@ def make_folder(folder: Path, recipe: Recipe) -> None:
                 "or choose another --out"
             )
         folder.mkdir(parents=True, exist_ok=True)
+        # Before the recipe, with which it is a run: it cannot be resumed as one of another kind.
+        _save_toml(folder / UPDATE, asdict(origin) if origin else None)
         write_text(folder / RECIPE, to_toml(recipe))
     except OSError as error:
         raise DGBError(unwritable(folder, error)) from error
@@ -58,6 +72,16 @@ def read_recipe(folder: Path) -> Recipe:
             f"this dgb cannot read the recipe of {folder}; if a newer one wrote it, upgrade dgb "
             f"({error})"
         ) from None
+
+
+def read_origin(folder: Path) -> Origin | None:
+    """Return what a run is an update of, None where it was trained from the beginning."""
+    return _read_toml(folder / UPDATE, _make_origin)
+
+
+def _make_origin(values: dict[str, Any]) -> Origin:
+    run, model = str(values["run"]), str(values["model"])
+    return Origin(run, model, int(values["epochs"]), float(values["learning_rate"]))
 
 
 def save_encoding(encoding: Encoding | None, folder: Path) -> None:

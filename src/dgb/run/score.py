@@ -82,12 +82,13 @@ def tell_classes(
 
 
 def reference_systems(trained: Trained, *, is_whole: bool = False) -> dict[str, Any]:
-    """Return rows to compare with: by the untrained encoder, and where they have, the features.
+    """Return rows to compare with: by the encoder before, and where they have, the features.
 
     Rows are of the nodes that have labels, or with `is_whole` of all that are embedded.
     """
     labelled = trained.setup.labelled
-    systems = {"random": trained.untrained_embeddings()[slice(None) if is_whole else labelled]}
+    first = trained.first_embeddings()[slice(None) if is_whole else labelled]
+    systems = {"random" if trained.start is None else "start": first}
     has_features = not is_whole or labelled == slice(None)
     raw = trained.setup.raw() if has_features else None
     return systems if raw is None else systems | {"raw": raw}

@@ -1,6 +1,7 @@
 """What a run computes once from a graph; whatever comes after it sees no kind of graph."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -62,6 +63,7 @@ class Trained:
     loss: Loss
     setup: Setup
     seconds: float
+    start: Encoder | None = None  # what training began with, where it was trained before
 
     @property
     def recipe(self) -> Recipe:
@@ -72,8 +74,10 @@ class Trained:
         """Return the representations of the training graph."""
         return self.setup.embed(self.encoder, "embeddings")
 
-    def untrained_embeddings(self) -> Array:
+    def first_embeddings(self) -> Array:
         """Return the representations by the encoder as it was before its first step."""
+        if self.start is not None:
+            return self.setup.embed(self.start, "untrained")
         for_weights, _ = generators(self.recipe.train.seed, torch.device("cpu"))
         device = next(self.encoder.parameters()).device
         return self.setup.embed(self.setup.draw_encoder(for_weights).to(device), "untrained")
@@ -128,14 +132,16 @@ def _hold_out(graph: Graph, recipe: Recipe, inputs: Inputs, scratch: Path | None
 
 
 def draw_model(
-    setup: Setup, recipe: Recipe, device: torch.device
+    setup: Setup, recipe: Recipe, device: torch.device, start: Any = None
 ) -> tuple[Bootstrap, Loss, torch.Generator]:
     """Draw the networks and the loss of a training, and the generator of its masks.
 
-    The recipe is the setup's, or one with another seed.
+    The recipe is the setup's, or one with another seed. Both encoders are copies of `start`, where
+    one is given.
     """
     for_weights, for_masks = generators(recipe.train.seed, device)
-    model = Bootstrap(setup.draw_encoder, recipe, for_weights).to(device)
+    draw = setup.draw_encoder if start is None else lambda _: deepcopy(start).train()
+    model = Bootstrap(draw, recipe, for_weights).to(device)
     loss = make_loss(recipe, model.encoder, for_weights)
     for _, term in loss:
         if isinstance(term, nn.Module):

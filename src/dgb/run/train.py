@@ -10,8 +10,11 @@ import torch
 from dgb.arrays import Array
 from dgb.data.fingerprint import identity
 from dgb.data.typed.graph import AnyGraph
+from dgb.errors import DGBError
+from dgb.evaluate.drift import Vectors
 from dgb.evaluate.scores import why_not_scored
 from dgb.files.atomic import write_json
+from dgb.model.encoder import Encoder
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
@@ -22,6 +25,7 @@ from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
 from dgb.run.score import describe, score_systems, tell_classes
 from dgb.run.setup import Setup, Trained, draw_model, make_setup, resolve_recipe
+from dgb.run.update import Source, keep_axes, open_source, write_drift
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
 from dgb.terminal import log
 from dgb.train.checkpoint import remove_states
@@ -30,20 +34,27 @@ from dgb.train.monitor import measure_rank, read_metrics
 from dgb.views.inputs import Inputs
 
 
-def train(graph: AnyGraph, recipe: Recipe, folder: Path | None = None) -> Trained:
-    """Train DGB on a graph; with a folder, resume from the checkpoint in it if there is one."""
+def train(
+    graph: AnyGraph, recipe: Recipe, folder: Path | None = None, start: Encoder | None = None
+) -> Trained:
+    """Train DGB on a graph; with a folder, resume from the checkpoint in it if there is one.
+
+    With `start`, an encoder that is trained already is trained further, and keeps its axes.
+    """
     recipe = resolve_recipe(graph, recipe)
     set_threads(recipe.train.threads)
-    device, start = choose_device(recipe.train.device), time.perf_counter()
+    device, begun = choose_device(recipe.train.device), time.perf_counter()
     scratch = choose_scratch(graph, recipe, folder)
     memory = describe_memory(graph, recipe, is_on_disk=scratch is not None)
-    setup = make_setup(graph, recipe, device, scratch=scratch)
+    setup = make_setup(graph, recipe, device, is_own=start is None, scratch=scratch)
     if folder:
         _log_setup(setup, memory, device)
-    model, loss, for_masks = draw_model(setup, recipe, device)
+    model, loss, for_masks = draw_model(setup, recipe, device, start)
     fit(model, setup.sampler(for_masks), recipe.train, for_masks, folder=folder, loss=loss)
     setup.settle(model.encoder)
-    return Trained(model.encoder, loss, setup, time.perf_counter() - start)
+    if start is not None:
+        keep_axes(setup, model.encoder, start)
+    return Trained(model.encoder, loss, setup, time.perf_counter() - begun, start)
 
 
 def _log_setup(setup: Setup, memory: str, device: torch.device) -> None:
@@ -92,8 +103,12 @@ def _train_and_score(
     reason = why_not_scored(graph, recipe.train.seed)
     if reason:
         log(f"no scores: {reason}")
+    origin = files.read_origin(folder)
+    source = open_source(origin, graph, recipe) if origin else None
     if cluster is None:
-        trained, z = _train_here(graph, recipe, folder)
+        trained, z = _train_here(graph, recipe, folder, source)
+    elif source is not None:
+        raise DGBError("an update is trained on one machine; leave out --engine ray")
     else:
         trained, z = _train_on_cluster(graph, recipe, folder, cluster)
     setup = trained.setup
@@ -107,6 +122,9 @@ def _train_and_score(
     }
     if setup.schema:
         scores["attention"] = trained.attention()
+    if source is not None:
+        after = Vectors(setup.node_ids, z)
+        scores["drift"] = write_drift(folder, source, after, trained.first_embeddings())
     names = split = None
     if not reason:
         systems, predicted = score_systems(trained, z, graph)
@@ -119,9 +137,11 @@ def _train_and_score(
     return scores
 
 
-def _train_here(graph: AnyGraph, recipe: Recipe, folder: Path) -> tuple[Trained, Array]:
+def _train_here(
+    graph: AnyGraph, recipe: Recipe, folder: Path, source: Source | None
+) -> tuple[Trained, Array]:
     refuse_other_engine(folder)
-    trained = train(graph, recipe, folder)
+    trained = train(graph, recipe, folder, source.encoder if source else None)
     z = trained.embeddings()
     ids = trained.setup.node_ids
     write_embeddings(folder / files.EMBEDDINGS, ids, z, npy=recipe.embed.npy)
