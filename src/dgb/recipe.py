@@ -26,6 +26,7 @@ size = partial(setting, low=1, high=2**20)
 STOP_ON = ("loss", "effective_rank", "auc")  # auc: of links.held_out
 BLOCKS = ("learnt", "diffused", "structure")  # of a vector, in their order
 SHOWN = 6  # settings in the text of a recipe
+DIFF = -1  # after the hops of an encoder: a block over diff
 ACTIVATIONS = ("prelu", "relu", "elu", "gelu", "tanh", "none")
 
 
@@ -79,6 +80,7 @@ class EncoderRecipe:
         before=(),
         is_whole=True,
     )
+    diff: bool = setting(False, "with hops: one more block, over diff", before=False)
     norm: str = setting(
         "batch", "BatchNorm before σ of a block", among=("none", "batch"), before="none"
     )
@@ -90,8 +92,8 @@ class EncoderRecipe:
 
     @property
     def walked(self) -> tuple[int, ...]:
-        """Hops k of the P^k X̃ that are taken: one, where nothing is said."""
-        return self.hops or (1,)
+        """Hops k of the P^k X̃ that are taken, and DIFF: one hop, where nothing is said."""
+        return (*self.hops, DIFF) if self.diff else self.hops or (1,)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
-from dgb.cookbook import load_recipe
+from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
@@ -19,10 +20,12 @@ from dgb.run.check import check_recipe
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import generators
 from dgb.run.train import train
+from dgb.views.diffusion import diff_of
 from dgb.views.inputs import make_inputs
+from dgb.views.operators import make_diff
 from dgb.views.rows import RowBatches
 from dgb.views.sampler import epoch_sampler
-from dgb.views.view import Rows, View
+from dgb.views.view import Rows, View, parse_view
 
 CPU = torch.device("cpu")
 SETS = ["encoder.width=6", "heads.hidden=10", "heads.width=6", "view2.augment=nd+adj"]
@@ -41,7 +44,10 @@ def dense_blocks(graph: Graph, recipe: Recipe, encoder: HopEncoder) -> list[Tens
     inputs = make_inputs(graph, recipe, CPU)
     p = inputs.operators["adj"].multiply(torch.eye(graph.num_nodes)).double()
     x = torch.as_tensor(inputs.x if isinstance(inputs.x, Tensor) else inputs.x.dense()).double()
-    powers = [torch.linalg.matrix_power(p, hop) for hop in encoder.hops]
+    powers = [torch.linalg.matrix_power(p, hop) for hop in recipe.encoder.hops]
+    if recipe.encoder.diff:
+        s = make_diff(graph.adjacency, recipe.diffusion).multiply(torch.eye(graph.num_nodes))
+        powers.append(s.double())
     return [
         power @ x @ weight.double() for power, weight in zip(powers, encoder.weights, strict=True)
     ]
@@ -49,8 +55,9 @@ def dense_blocks(graph: Graph, recipe: Recipe, encoder: HopEncoder) -> list[Tens
 
 @pytest.mark.parametrize("hops", ["[0]", "[2]", "[0, 1, 3]", "[1, 2]"])
 @pytest.mark.parametrize("order", ["transform", "propagate"])
-def test_blocks_are_powers_of_adj(graph: Graph, hops: str, order: str) -> None:
-    recipe = recipe_with("encoder.activation=none", hops=hops)
+@pytest.mark.parametrize("diff", ["false", "true"])
+def test_blocks_are_powers_of_adj_and_diff(graph: Graph, hops: str, order: str, diff: str) -> None:
+    recipe = recipe_with("encoder.activation=none", f"encoder.diff={diff}", hops=hops)
     encoder = draw_encoder(graph, recipe)
     inputs = make_inputs(graph, recipe, CPU)
     view = View(inputs.x, inputs.operators["adj"]).in_order(order, encoder.width, encoder.hops)
@@ -60,8 +67,9 @@ def test_blocks_are_powers_of_adj(graph: Graph, hops: str, order: str) -> None:
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 
 
-def test_gradients_are_those_of_dense_products(graph: Graph) -> None:
-    recipe = recipe_with("encoder.activation=tanh")
+@pytest.mark.parametrize("diff", ["false", "true"])
+def test_gradients_are_those_of_dense_products(graph: Graph, diff: str) -> None:
+    recipe = recipe_with("encoder.activation=tanh", f"encoder.diff={diff}")
     encoder = draw_encoder(graph, recipe)
     inputs = make_inputs(graph, recipe, CPU)
     weights = list(encoder.weights)
@@ -76,21 +84,39 @@ def test_gradients_are_those_of_dense_products(graph: Graph) -> None:
 
 @pytest.mark.parametrize("is_on_disk", [False, True])
 @pytest.mark.parametrize("columns", [0, 7])
-def test_row_batches_hold_the_rows_of_every_hop(
-    graph: Graph, is_on_disk: bool, columns: int, tmp_path: Path
+@pytest.mark.parametrize("diff", [[], ["encoder.diff=true", "view1.augment=ed+nfd+adj"]])
+def test_row_batches_hold_the_rows_of_every_block(
+    graph: Graph, is_on_disk: bool, columns: int, diff: list[str], tmp_path: Path
 ) -> None:
     scratch = tmp_path if is_on_disk else None
-    recipe = recipe_with("train.batch_size=20", f"train.columns={columns}")
+    recipe = recipe_with("train.batch_size=20", f"train.columns={columns}", *diff)
     inputs = make_inputs(graph, recipe, CPU, scratch=scratch)
     batches = epoch_sampler(inputs, recipe, torch.Generator().manual_seed(3))()
     assert isinstance(batches, RowBatches)
     generator = torch.Generator().manual_seed(3)
-    at_once = recipe_with("train.order=propagate")
+    at_once = recipe_with("train.order=propagate", *diff)
     ((view1, view2),) = epoch_sampler(make_inputs(graph, at_once, CPU), at_once, generator)()
     order = torch.randperm(graph.num_nodes, generator=generator)
     for number, view in enumerate((view1, view2)):
         ours = torch.cat([pair[number].propagated for pair in batches])
         torch.testing.assert_close(ours, view.propagated[order], atol=1e-6, rtol=1e-5)
+
+
+def test_a_view_that_hides_edges_diffuses_over_those_it_has(blocks: Graph) -> None:
+    recipe = recipe_with("encoder.diff=true", "view1.augment=ed+nfd+adj")
+    inputs = make_inputs(blocks, recipe, CPU)
+    drawn = inputs.draw_operator(parse_view(recipe.view1), torch.Generator().manual_seed(3))
+    assert drawn.hidden is not None and drawn.hidden.shape[1] > 10
+    left = blocks.adjacency.toarray()
+    left[tuple(drawn.hidden)] = left[tuple(drawn.hidden.flip(0))] = 0
+    everyone = torch.eye(blocks.num_nodes)
+    expected = make_diff(sparse.csr_array(left), recipe.diffusion).multiply(everyone)
+    torch.testing.assert_close(diff_of(drawn.operator).multiply(everyone), expected)
+    assert encoder_hash("encoder.diff=false") == encoder_hash() != encoder_hash("encoder.diff=true")
+
+
+def encoder_hash(*sets: str) -> str:
+    return recipe_hash(recipe_with(*sets))
 
 
 def test_row_weighted_gradients_sum_to_the_full_one(graph: Graph) -> None:
@@ -136,7 +162,8 @@ def test_statistics_are_those_of_the_clean_graph(graph: Graph) -> None:
 def test_a_trained_encoder_embeds_other_nodes_by_the_statistics_it_has(
     graph: Graph, size: int
 ) -> None:
-    recipe = recipe_with("encoder.norm=batch", "train.epochs=2", f"train.batch_size={size}")
+    sets = ("encoder.norm=batch", "train.epochs=2", "encoder.diff=true")
+    recipe = recipe_with(*sets, f"train.batch_size={size}")
     trained = train(graph, recipe)
     z = trained.embeddings()
     mean = trained.encoder.state_dict()["norms.0.mean"].clone()
@@ -147,7 +174,7 @@ def test_a_trained_encoder_embeds_other_nodes_by_the_statistics_it_has(
 
 
 def test_row_batches_train_and_embed_as_the_whole_graph_does(graph: Graph) -> None:
-    sets = ["encoder.norm=batch", "train.epochs=0"]
+    sets = ["encoder.norm=batch", "train.epochs=0", "encoder.diff=true"]
     whole = train(graph, recipe_with(*sets)).embeddings()
     rows = train(graph, recipe_with(*sets, "train.batch_size=20")).embeddings()
     np.testing.assert_allclose(rows, whole, atol=1e-5)
@@ -161,6 +188,7 @@ def test_row_batches_train_and_embed_as_the_whole_graph_does(graph: Graph) -> No
         (["encoder.layers=2"], "take the place of stacked layers"),
         (["view2.augment=nd+diff"], "go over adj"),
         (["embed.operator=diff"], "go over adj"),
+        (["encoder.hops=[]", "encoder.diff=true"], "set encoder.hops"),
     ],
 )
 def test_what_does_not_go_with_hops_is_refused(sets: list[str], message: str) -> None:

@@ -1,4 +1,4 @@
-"""An encoder over hops: blocks σ(norm(P^k X̃ W_k)) side by side, beyond the paper.
+"""An encoder over hops: blocks σ(norm(P^k X̃ W_k)) side by side, beyond the paper, and of S X̃.
 
 It sees as far as stacked layers, and a row of it needs no other row of P^k X̃: row batches are
 exact.
@@ -44,14 +44,14 @@ class BlockNorm(nn.Module):
 
 
 class HopEncoder(nn.Module):
-    """H = [σ(norm(P^k X̃ W_k))] for the hops k of a recipe, rising."""
+    """H = [σ(norm(P^k X̃ W_k))] for the hops k of a recipe, and σ(norm(S X̃ W)) by setting."""
 
     def __init__(
         self, num_features: int, recipe: EncoderRecipe, generator: torch.Generator
     ) -> None:
         """Draw a Glorot weight for every hop."""
         super().__init__()
-        self.hops, count = recipe.hops, len(recipe.hops)
+        self.hops, count = recipe.walked, len(recipe.walked)
         self.num_features, self.width = num_features, count * recipe.width
         self.weights = nn.ParameterList(
             glorot(num_features, recipe.width, generator) for _ in self.hops

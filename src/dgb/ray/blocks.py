@@ -16,7 +16,7 @@ from scipy import sparse
 
 import ray
 from dgb.arrays import Array
-from dgb.views.diffusion import Diffusion
+from dgb.views.diffusion import AdjAndDiff, Diffusion
 from dgb.views.inputs import Inputs
 from dgb.views.pattern import Pattern
 from dgb.views.sparse import SparseMatrix
@@ -57,6 +57,7 @@ class BlockOperator:
     touched: list[tuple[int, ...]]
     coefficients: tuple[float, ...] | None  # of Chebyshev's series; None: the matrix itself
     scale: list[Ref] | None  # [rows, 1] each
+    diff: "BlockOperator | None" = None  # that comes with adj
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +123,9 @@ def to_matrix(block: Csr) -> SparseMatrix:
 
 def put_operator(operator: Any, layout: Layout) -> BlockOperator:
     """Put an operator into Ray's object store, by rows."""
+    if isinstance(operator, AdjAndDiff):
+        adj, diff = (put_operator(part, layout) for part in (operator.adj, operator.diff))
+        return replace(adj, diff=diff)
     is_series = isinstance(operator, Diffusion)
     matrix = operator.transition if is_series else operator
     rows, touched = [], []

@@ -12,6 +12,7 @@ from torch import Tensor
 import ray
 from dgb.arrays import Array
 from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Layout, Ref, run_tasks, to_matrix
+from dgb.recipe import DIFF
 from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, Features, augment
 from dgb.views.diffusion import chebyshev_sum
 from dgb.views.sparse import SparseMatrix
@@ -25,16 +26,19 @@ warnings.filterwarnings("ignore", message="The given NumPy array is not writable
 def propagate_blocks(
     layout: Layout, operator: BlockOperator, columns: list[list[Ref]], hops: Sequence[int] = (1,)
 ) -> list[list[Ref]]:
-    """Return P^k X for rising k side by side, in blocks of columns as X is.
+    """Return P^k X for rising k side by side, and S X for DIFF, in blocks of columns as X is.
 
     Each is given and returned as its blocks of rows.
     """
-    out = []
-    for hop in range(hops[-1] + 1):
-        if hop:
-            columns = [_multiply(operator, x, layout.on(i)) for i, x in enumerate(columns)]
+
+    def multiply(by: BlockOperator, blocks: list[list[Ref]]) -> list[list[Ref]]:
+        return [_multiply(by, part, layout.on(i)) for i, part in enumerate(blocks)]
+
+    x, out = columns, []
+    for hop in range(max(hops) + 1):
+        columns = multiply(operator, columns) if hop else columns
         out += columns if hop in hops else []
-    return out
+    return out + multiply(operator.diff, x) if DIFF in hops and operator.diff else out
 
 
 def make_features(

@@ -16,6 +16,8 @@ def check_recipe(recipe: Recipe) -> None:
     choose_device(recipe.train.device)
     if recipe.encoder.hops:
         _check_hops(recipe)
+    elif recipe.encoder.diff:
+        raise DGBError("encoder.diff is one more block of an encoder over hops; set encoder.hops")
     if recipe.train.stop_on == "auc" and not recipe.links.held_out:
         raise DGBError("train.stop_on=auc is of edges held out; set links.held_out, such as 0.05")
     if recipe.links.weight and not parse_view(recipe.view1).edges:
@@ -52,6 +54,7 @@ def _typed_values(recipe: Recipe) -> list[str]:
     encoder, links, train, embed = recipe.encoder, recipe.links, recipe.train, recipe.embed
     is_set = {
         "encoder.hops=[]": bool(encoder.hops),
+        "encoder.diff=false": encoder.diff,
         "links.weight=0": links.weight > 0,
         "train.bootstrap=1": train.bootstrap != 1,
         "links.held_out=0": links.held_out > 0,

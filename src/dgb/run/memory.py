@@ -63,7 +63,7 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
 def _count_operators(graph: Graph, recipe: Recipe) -> float:
     nonzeros, n, needed = int(graph.adjacency.nnz), graph.num_nodes, needed_operators(recipe)
     total = ENTRY * (nonzeros + n) if "adj" in needed else 0.0
-    if "diff" in needed:
+    if "diff" in needed or recipe.encoder.diff:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
     return total + ENTRY * (nonzeros + n) * len(embedding_alphas(recipe.embed))
 

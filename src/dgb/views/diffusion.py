@@ -111,7 +111,35 @@ class Diffusion:
         return chebyshev_sum(self.coefficients, dense, torch.mul, step)
 
 
-GraphOperator = SparseMatrix | Diffusion  # whose products tell when a hop is done
+@dataclass(frozen=True, eq=False)
+class AdjAndDiff:
+    """`adj` as an operator, next to `diff` of the same edges, which a block of its own takes."""
+
+    adj: SparseMatrix
+    diff: SparseMatrix | Diffusion
+    hops = 1
+
+    @property
+    def multiplications(self) -> int:
+        """Multiplications that one column of `adj` takes."""
+        return self.adj.multiplications
+
+    def multiply(self, dense: Tensor, tick: Tick = idle) -> Tensor:
+        """Return `adj` times a block of columns."""
+        return self.adj.multiply(dense, tick)
+
+    def multiply_transposed(self, dense: Tensor) -> Tensor:
+        """Return the transpose of `adj` times a block of columns."""
+        return self.adj.multiply_transposed(dense)
+
+
+GraphOperator = SparseMatrix | Diffusion | AdjAndDiff  # whose products tell when a hop is done
+
+
+def diff_of(operator: Any) -> SparseMatrix | Diffusion:
+    """Return the `diff` that comes with an `adj`."""
+    assert isinstance(operator, AdjAndDiff), "encoder.diff says so when operators are made"
+    return operator.diff
 
 
 def even_parts(count: int, width: int) -> list[slice]:

@@ -43,6 +43,7 @@ class Inputs:
     store: Store | None = None  # of P X̃, where a step takes some rows of it
     adjacency: Any = None  # scipy csr_array; views that hide edges make their operators of it
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
+    has_diff: bool = False  # whether adj comes with diff of its edges
     edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
     most_pairs: int = 0  # of hidden edges that are asked for; 0: all
     held: Tensor | None = None  # [3, number], node pairs and 1 for edges that were held out, or 0
@@ -62,7 +63,8 @@ class Inputs:
         for name, drop_rate in spec.edges:
             graph, pairs = AUGMENTATIONS[name].drop(graph, drop_rate, generator)
             hidden.append(pairs)
-        made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device)
+        more = {"has_diff": self.has_diff}
+        made = make_operators(graph, self.diffusion, {spec.operator}, self.x.device, **more)
         pairs, absent = torch.cat(hidden, dim=1).to(self.device), None
         if 0 < self.most_pairs < pairs.shape[1]:
             drawn = torch.randperm(pairs.shape[1], generator=generator, device=generator.device)
@@ -115,12 +117,13 @@ def make_inputs(
     """
     needed = needed_operators(recipe, is_trained=is_trained)
     place = torch.device("cpu") if scratch else device
-    operators = make_operators(graph.adjacency, recipe.diffusion, needed, place)
+    has_diff = recipe.encoder.diff
+    operators = make_operators(graph.adjacency, recipe.diffusion, needed, place, has_diff=has_diff)
     for name, alpha in embedding_alphas(recipe.embed).items():
         ppr = DiffusionRecipe(alpha=alpha, self_loops=True)
         operators[name] = make_diff(graph.adjacency, ppr).to(place)
     more = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion, "is_own": is_own}
-    more["node_ids"] = graph.node_ids
+    more |= {"node_ids": graph.node_ids, "has_diff": has_diff}
     if recipe.links.weight and not is_trained:
         more["edges"] = edge_codes(graph.adjacency).to(device)
         more["most_pairs"] = recipe.links.pairs

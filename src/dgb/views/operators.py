@@ -12,7 +12,7 @@ from dgb.arrays import Array, row_parts
 from dgb.errors import DGBError
 from dgb.recipe import DiffusionRecipe
 from dgb.terminal import progress_bar
-from dgb.views.diffusion import Diffusion, GraphOperator, Transition, transition
+from dgb.views.diffusion import AdjAndDiff, Diffusion, GraphOperator, Transition, transition
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 _SMALLEST = float(np.finfo(np.float32).tiny)  # a row below it is one of zeros
@@ -23,12 +23,19 @@ Bar = Callable[[Iterable[int]], Iterable[int]]
 
 
 def make_operators(
-    adjacency: Any, recipe: DiffusionRecipe, needed: set[str], device: torch.device
+    adjacency: Any,
+    recipe: DiffusionRecipe,
+    needed: set[str],
+    device: torch.device,
+    *,
+    has_diff: bool = False,
 ) -> dict[str, GraphOperator]:
-    """Return those of the operators `adj` and `diff` that are needed."""
+    """Return those of the operators `adj` and `diff` that are needed, or `adj` with its `diff`."""
     operators: dict[str, GraphOperator] = {}
     if "adj" in needed:
-        operators["adj"] = make_adj(adjacency).to(device)
+        operators["adj"] = adj = make_adj(adjacency).to(device)
+        if has_diff:
+            operators["adj"] = AdjAndDiff(adj, make_diff(adjacency, recipe).to(device))
     if "diff" in needed:
         operators["diff"] = make_diff(adjacency, recipe).to(device)
     return operators
@@ -42,14 +49,16 @@ def make_adj(adjacency: Any, dtype: torch.dtype = torch.float32) -> SparseMatrix
 
 def make_diff(
     adjacency: Any, recipe: DiffusionRecipe, dtype: torch.dtype = torch.float32
-) -> GraphOperator:
+) -> SparseMatrix | Diffusion:
     """Return S of Eq. 4: matrix-free, or explicit where top_k or threshold ask for it."""
     t_sym, root = transition(adjacency, self_loops=recipe.self_loops, dtype=_FLOATS[dtype])
     t = sparse_matrix(t_sym, is_symmetric=True)
     return diffuse_over(t, torch.from_numpy(root)[:, None].to(dtype), recipe)
 
 
-def diffuse_over(t_sym: Transition, root: Tensor, recipe: DiffusionRecipe) -> GraphOperator:
+def diffuse_over(
+    t_sym: Transition, root: Tensor, recipe: DiffusionRecipe
+) -> SparseMatrix | Diffusion:
     """Return S of Eq. 4 over T_sym = D^-½ A D^-½, given with D^½, [num_nodes, 1]."""
     coefficients = chebyshev_coefficients(theta(recipe), recipe.error)
     # Eq. 6 is written with T_sym, Eq. 5 with T = A D⁻¹ = D^½ T_sym D^-½.

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from dgb.files.atomic import new_mapped
+from dgb.recipe import DIFF
 from dgb.terminal import progress_bar
 from dgb.views.augment import Features, augment, scale_rows
-from dgb.views.diffusion import LEAST, GraphOperator
+from dgb.views.diffusion import LEAST, GraphOperator, diff_of
 from dgb.views.sparse import SparseMatrix
 from dgb.views.view import Rows
 
@@ -82,7 +83,7 @@ class Store:
 
 
 class HopBlocks:
-    """P^k X̃ of several hops k side by side, each in blocks of columns, made of X̃ in their place."""
+    """P^k X̃ of several hops k side by side, and S X̃, in blocks of columns, made of X̃ in place."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class HopBlocks:
         device: torch.device,
         hops: Sequence[int],
     ) -> None:
-        """Make room; `hops` rise."""
+        """Make room; `hops` rise, and DIFF comes last."""
         self.hops = hops
         self.parts = [
             store.make_blocks(f"{name}-hop{hop}" if len(hops) > 1 else name, shape, device)
@@ -102,13 +103,14 @@ class HopBlocks:
 
     @property
     def features(self) -> ColumnBlocks:
-        """Where X̃ is written before it is propagated, in the place of the most hops."""
+        """Where X̃ is written before it is propagated, in the place of the last block."""
         return self.parts[-1]
 
     def propagate(self, operator: GraphOperator, order: Tensor | None = None) -> None:
         """Replace X̃ by P^k X̃, block by block; row i of the result is row `order[i]`."""
-        last = self.hops[-1]
-        total = operator.hops * last * len(self.features.blocks)
+        last, diff = max(self.hops), diff_of(operator) if DIFF in self.hops else None
+        total = operator.hops * last + (diff.hops if diff else 0)
+        total *= len(self.features.blocks)
         with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
             for number, columns in enumerate(self.features.blocks):
                 for hop in range(last + 1):
@@ -116,6 +118,9 @@ class HopBlocks:
                     if hop in self.hops:
                         place = self.parts[self.hops.index(hop)].blocks[number]
                         _write_rows(place, columns, order)
+                if diff:
+                    place = self.features.blocks[number]  # where X̃ still is
+                    _write_rows(place, diff.multiply(place, bar.update), order)
 
 
 def _write_rows(place: Tensor, columns: Tensor, order: Tensor | None) -> None:

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
-from dgb.recipe import ViewRecipe
+from dgb.recipe import DIFF, ViewRecipe
 from dgb.views.augment import AUGMENTATIONS, EDGES, Features
+from dgb.views.diffusion import diff_of
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
@@ -72,7 +73,11 @@ class View:
         if self.propagated is not None:
             return _transform_parts(self.propagated, weights)
         columns, walked, out = times(self.x, torch.cat(tuple(weights), dim=1)), 0, []
+        last = columns[:, -weights[-1].shape[1] :]  # of diff, where that is asked for
         for hop, weight in zip(hops, weights, strict=True):
+            if hop == DIFF:
+                out.append(product(diff_of(self.operator), last.contiguous()))
+                break
             for step in range(walked, hop):
                 columns = product(self.operator, columns) if step else self.carry(columns)
             walked = max(walked, hop)
@@ -102,11 +107,13 @@ class View:
 
     def propagate(self, hops: Sequence[int] = (1,)) -> "View":
         """Return the view with P X̃ computed, or with P^k X̃ of several k side by side."""
-        x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
+        clean = x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
         parts = []
         for hop in range(max(hops) + 1):
             x = self.operator.multiply(x) if hop else x
             parts += [x] if hop in hops else []
+        if DIFF in hops:
+            parts.append(diff_of(self.operator).multiply(clean))
         return replace(self, propagated=parts[0] if len(parts) == 1 else torch.cat(parts, dim=1))
 
     def in_order(self, order: str, width: int, hops: Sequence[int] = (1,)) -> "View":
@@ -188,6 +195,8 @@ def propagates_first(
         features = PASSES * len(x.values) * width * SPARSE_COST
     else:
         features = dense
-    mean = sum(hops) / len(hops)  # of what a column walks; one that is propagated first, the most
-    transform = features + PASSES * hop * mean * width * SPARSE_COST
-    return max(hops) * hop * num_features * SPARSE_COST + dense < transform
+    diff = diff_of(operator).multiplications if DIFF in hops else 0
+    # Of what a column walks; one that is propagated first walks the most, and diff too.
+    mean = (sum(step for step in hops if step != DIFF) * hop + diff) / len(hops)
+    transform = features + PASSES * mean * width * SPARSE_COST
+    return (max(hops) * hop + diff) * num_features * SPARSE_COST + dense < transform
