@@ -78,9 +78,12 @@ def make_ranking(
 
 @torch.no_grad()
 def _rate(decoder: LinkTerm, h: Tensor, pairs: Array) -> Array:
-    """Return the share of edges among pairs like these, where half of all pairs are edges."""
+    """Return the log-odds that pairs are edges, where half of all pairs are.
+
+    Not as probabilities: of the likeliest pairs these are all 1, to the last digit.
+    """
     out = np.empty(len(pairs), np.float32)
     for part in row_parts(len(pairs), h.shape[1]):
         logits = decoder.logits(h, torch.from_numpy(pairs[part].T.copy()).to(h.device))
-        out[part] = torch.stack(logits).mean(dim=0).sigmoid().cpu().numpy()
+        out[part] = torch.stack(logits).mean(dim=0).cpu().numpy()
     return out
