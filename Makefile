@@ -56,7 +56,7 @@ lint: .venv/.tests-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The pip that comes with Python 3.11 takes three times as long to look for a package.
+# The pip that comes with Python 3.11 takes about twice as long to look for a package.
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	-$(PIP) --upgrade pip

@@ -25,7 +25,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_count(parser, "-k", 10, "of each node (default: 10)")
     out = ".csv or .parquet (default: links.csv in the run folder)"
     parser.add_argument("--out", metavar="FILE", help=out)
-    about = "rank by the decoder of a run with links, or by the vectors (default: what there is)"
+    about = "rank by the decoder of a run with links, or by the vectors (default: vectors)"
     parser.add_argument("--by", choices=(DECODER, VECTORS), help=about)
     about = "do not measure how well edges held out are found again"
     parser.add_argument("--no-check", action="store_true", help=about)
@@ -69,7 +69,7 @@ def _choose_decoder(found: FinishedRun, by: str | None) -> bool:
     if by == DECODER and not is_there:
         problem = "has no decoder: train with links.weight above 0, or leave out --by"
         raise DGBError(f"{found.folder} {problem}")
-    is_used = is_there and by != VECTORS
+    is_used = by == DECODER
     output(f"ranked by the {DECODER if is_used else VECTORS} of {printable(str(found.folder))}")
     return is_used
 
