@@ -47,7 +47,7 @@ def main() -> None:
     """Print mean ± std over independent draws and trainings."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--recipe", default="cora")
+    parser.add_argument("--recipe", default="paper-cora")
     options = parser.parse_args()
     graph = load_graph("cora")
     pairs = []
