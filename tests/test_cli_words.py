@@ -73,6 +73,7 @@ def test_a_quiet_run_prints_results_alone(blocks: Graph, tmp_path: Path, capsys:
     assert "scores.json" in written and not {"map.parquet", "report.html"} & written
     assert main(["report", str(tmp_path / "a")]) == 0
     assert "This run has no map" in (tmp_path / "a" / "report.html").read_text("utf-8")
+    capsys.readouterr()
     assert main(["--quiet", "train", *run, "--set", "train.no=1"]) == 2
     assert capsys.readouterr().err.startswith("dgb: unknown key train.no")
     log("note: hidden")

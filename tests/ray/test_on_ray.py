@@ -38,7 +38,11 @@ LINKS = ["view1.augment=ed+nfd+adj", "links.weight=1", "train.bootstrap=0"]
 
 @pytest.mark.usefixtures("machines")
 @pytest.mark.parametrize(
-    ("sets", "options"), [(HOPS, []), ([*HOPS, *LINKS], ["--workers", "1"])], ids=["hops", "links"]
+    ("sets", "options"),
+    [
+        pytest.param(HOPS, [], id="hops"),
+        pytest.param([*HOPS, *LINKS], ["--workers", "1"], id="links", marks=pytest.mark.slow),
+    ],
 )
 def test_train_on_ray_writes_a_whole_run_folder(
     sets: list[str], options: list[str], graph_file: str, blocks: Graph, tmp_path: Path

@@ -69,7 +69,7 @@ def test_the_wheel_holds_every_file_of_the_source_and_nothing_else(wheel: Path) 
     assert about == {f"{name}.dist-info/{file}" for file in ABOUT}
     code = {path: content for path, content in held.items() if path not in about}
     expected = sources()
-    assert {"dgb/py.typed", "dgb/data/cora.npz", "dgb/recipes/cora.toml"} <= expected.keys()
+    assert {"dgb/py.typed", "dgb/data/cora.npz", "dgb/recipes/paper-cora.toml"} <= expected.keys()
     assert code.keys() == expected.keys()
     assert code == expected
     assert held[f"{name}.dist-info/licenses/LICENSE"] == (ROOT / "LICENSE").read_bytes()
