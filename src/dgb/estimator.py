@@ -36,6 +36,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         recipe: A name, a TOML file or a Recipe.
         overrides: Strings such as "train.decay=0.9".
         width, epochs, learning_rate, decay, device: One setting each; None leaves the recipe's.
+            The width is that of a block of the encoder: vectors have the columns of all blocks.
         random_state: A whole number, or a RandomState that a seed is drawn from at each fit.
         graph: The whole graph, where X are node ids.
         verbose: False draws no bars and tells no notes on what was read or guessed.
@@ -121,7 +122,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             X, y, adjacency, edges: As for `fit`.
 
         Returns:
-            float32 array [num_nodes, width], a row per node in the order given.
+            float32 array [num_nodes, columns], a row per node in the order given.
 
         Example:
             >>> z = DGB(epochs=50).fit_transform(X, adjacency=A)
@@ -166,7 +167,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             adjacency, edges: As for `fit`, where X are features.
 
         Returns:
-            float32 array [num_nodes, width], a row per node in the order given.
+            float32 array [num_nodes, columns], a row per node in the order given.
         """
         check_is_fitted(self, "encoder_")
         X, given = inputs.read_arguments(self, X, None, adjacency=adjacency, edges=edges)  # noqa: N806

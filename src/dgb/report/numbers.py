@@ -11,7 +11,7 @@ from dgb.report.html import section
 UNKNOWN = "not measured"
 MEANINGS = {
     "dgb": "this run",
-    "random": "the same encoder before its first step",
+    "random": "the same vectors with the encoder before its first step",
     "start": "the model before this update",
     "raw": "no encoder, the features alone",
 }
