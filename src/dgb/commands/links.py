@@ -26,7 +26,7 @@ def add_options(parser: ArgumentParser) -> None:
     out = ".csv or .parquet (default: links.csv in the run folder)"
     parser.add_argument("--out", metavar="FILE", help=out)
     about = "rank by the decoder of a run with links, or by the vectors (default: vectors)"
-    parser.add_argument("--by", choices=(DECODER, VECTORS), help=about)
+    parser.add_argument("--by", choices=(DECODER, VECTORS), default=VECTORS, help=about)
     about = "do not measure how well edges held out are found again"
     parser.add_argument("--no-check", action="store_true", help=about)
 
@@ -61,17 +61,15 @@ def run(options: Namespace) -> None:
     output(f"{len(pairs):,} pairs without an edge: {out}")
 
 
-def _choose_decoder(found: FinishedRun, by: str | None) -> bool:
+def _choose_decoder(found: FinishedRun, by: str) -> bool:
     """Tell whether pairs are ranked by the run's decoder, and print by what they are."""
     from dgb.run.decoder import has_decoder
 
-    is_there = has_decoder(found.folder, found.recipe)
-    if by == DECODER and not is_there:
+    if by == DECODER and not has_decoder(found.folder, found.recipe):
         problem = "has no decoder: train with links.weight above 0, or leave out --by"
         raise DGBError(f"{found.folder} {problem}")
-    is_used = by == DECODER
-    output(f"ranked by the {DECODER if is_used else VECTORS} of {printable(str(found.folder))}")
-    return is_used
+    output(f"ranked by the {by} of {printable(str(found.folder))}")
+    return by == DECODER
 
 
 def _check(found: FinishedRun, k: int, *, is_decoded: bool) -> None:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-from dgb.cookbook import DEFAULT, load_recipe, plain, recipe_names, split_override
+from dgb.cookbook import load_recipe, plain, recipe_names, split_override
 from dgb.recipe import Recipe
 from dgb.report.html import section
 from dgb.terminal import readable
@@ -22,7 +22,7 @@ def recipe_section(recipe: Recipe) -> str:
 
 def train_command(recipe: Recipe, name: str) -> str:
     """Return the command that trains this recipe, for a reader who has not got the run folder."""
-    by_base = {base: _changes(recipe, base) for base in (DEFAULT, *recipe_names())}
+    by_base = {base: _changes(recipe, base) for base in recipe_names()}
     base = min(by_base, key=lambda base: len(by_base[base]))
     graph = shlex.quote(recipe.data.graph or name)
     return " ".join(["dgb train", graph, f"--recipe {base}", *by_base[base]])

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dgb.data.graph import Graph
-from dgb.data.look.alike import CHANCE, COMMUNITIES, OPPOSITE, judge_edges
+from dgb.data.look.alike import CHANCE, COMMUNITIES, OPPOSITE, features_alike, judge_edges
 from dgb.recipe import Embed, Recipe
 from dgb.terminal import log
 
@@ -27,12 +27,11 @@ def suit_blocks(graph: Graph, recipe: Recipe) -> Recipe:
 
     Weights that were set otherwise than the default's stay.
     """
-    embed = replace(recipe.embed, by_graph=False)
     if not recipe.embed.by_graph:
         return recipe
-    kind = judge_edges(graph).kind if graph.num_edges else CHANCE
-    usual, own = asdict(Embed()), asdict(embed)
+    kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
+    usual, own = asdict(Embed()), asdict(recipe.embed)
     changed = {key: value for key, value in SUITED.get(kind, {}).items() if own[key] == usual[key]}
     if changed:
         log(f"note: {WHY[kind]}: " + ", ".join(f"embed.{k}={v}" for k, v in changed.items()))
-    return replace(recipe, embed=replace(embed, **changed))
+    return replace(recipe, embed=replace(recipe.embed, by_graph=False, **changed))

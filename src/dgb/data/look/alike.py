@@ -65,25 +65,18 @@ def places_alike(graph: Graph) -> Alike | None:
     return _compare(total, ends, generator)
 
 
-@dataclass(frozen=True)
-class Edges:
-    """What edges have to do with features, and the figures that tell it."""
+def judge_edges(graph: Graph, features: Alike | None) -> tuple[str, Alike | None]:
+    """Return of what kind the edges are, without labels, and `places_alike` if it was needed.
 
-    kind: str  # ALIKE, OPPOSITE, COMMUNITIES or CHANCE
-    features: Alike | None
-    places: Alike | None = None
-
-
-def judge_edges(graph: Graph, features: Alike | None = None) -> Edges:
-    """Tell of what kind the edges are, without labels; `features` is of `features_alike`."""
-    features = features or features_alike(graph)
+    `features` is what `features_alike` says of the graph.
+    """
     if features is None or features.beyond_chance + 2 * features.error > _UNLIKE:
-        return Edges(ALIKE, features)
+        return ALIKE, None
     if features.z < -_SURE:
-        return Edges(OPPOSITE, features)
+        return OPPOSITE, None
     places = places_alike(graph)
     is_placed = places is not None and places.beyond_chance - 2 * places.error >= _PLACED
-    return Edges(COMMUNITIES if is_placed else CHANCE, features, places)
+    return (COMMUNITIES if is_placed else CHANCE), places
 
 
 def _draw_edges(adjacency: Any, share: int, generator: np.random.Generator) -> Array:

@@ -80,12 +80,12 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
 
 def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
     """Say where features and edges have nothing to do with each other, if enough edges show it."""
-    edges = judge_edges(graph, alike) if alike else None
-    if edges is None or edges.kind == ALIKE:
+    kind, places = judge_edges(graph, alike)
+    if kind == ALIKE:
         return
     compare = "see what serves: dgb compare GRAPH --methods dgb,raw,deepwalk"
-    if edges.kind != COMMUNITIES:
-        below = "less" if edges.kind == OPPOSITE else "not more"
+    if kind != COMMUNITIES:
+        below = "less" if kind == OPPOSITE else "not more"
         yield (
             f"Neighbors are {below} alike than chance (features: {alike}): mixing features over "
             "the edges blurs them, so dgb train keeps them as they are next to what it learns; "
@@ -94,7 +94,7 @@ def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
         return
     yield (
         "Features say nothing about the graph: neighbors are not more alike than chance (features: "
-        f"{alike}), though edges form communities (places: {edges.places}); dgb train lets the "
+        f"{alike}), though edges form communities (places: {places}); dgb train lets the "
         f"place in the graph weigh more than features; {compare}"
     )
 
