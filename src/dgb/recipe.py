@@ -225,6 +225,9 @@ class Embed:
         among=("rows", "block", "none"),
         before="none",
     )
+    centre: bool = setting(
+        False, "blocks: the mean of every column is taken away before", before=False
+    )
     learnt_columns: int = setting(
         256, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
     )
@@ -238,7 +241,7 @@ class Embed:
     @property
     def is_plain(self) -> bool:
         """Whether there are no blocks but H, and X next to it, as they come."""
-        is_whole = self.normalise == "none" and not self.learnt_columns
+        is_whole = self.normalise == "none" and not (self.learnt_columns or self.centre)
         return self.blocks == ("learnt",) and is_whole
 
     def widths(self, learnt: int, num_features: int) -> dict[str, int]:
@@ -255,6 +258,7 @@ PLAIN = Embed(
     blocks=("learnt",),
     by_graph=False,
     normalise="none",
+    centre=False,
     learnt_columns=0,
 )
 

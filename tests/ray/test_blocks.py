@@ -110,16 +110,17 @@ def check_pairs(alone: Rows, parts: list[Rows]) -> None:
 
 BLOCKS = ["embed.blocks=structure,learnt,diffused", "embed.diffused_columns=3"]
 BLOCKS += ["embed.structure_columns=4", "embed.learnt_columns=5"]
+CENTRED = [*BLOCKS, "embed.centre=true"]
 
 
 @pytest.mark.parametrize(
     "sets",
     [
         [],
-        ["embed.operator=adj+diff", "embed.smooth=0.2", *BLOCKS],
+        ["embed.operator=adj+diff", "embed.smooth=0.2", *CENTRED],
         ["embed.features=true"],
         [*HOPS, "encoder.norm=batch", "embed.features=true", "embed.normalise=rows", *BLOCKS],
-        [*HOPS, "embed.normalise=block", "embed.smooth=0.2", *BLOCKS],
+        [*HOPS, "embed.normalise=block", "embed.smooth=0.2", *CENTRED],
     ],
 )
 def test_embeddings_are_those_of_one_process(

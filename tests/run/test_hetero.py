@@ -152,6 +152,7 @@ def test_a_recipe_for_one_node_type_is_refused_with_all_that_has_to_be_set_back(
     sets = ["encoder.hops=[0,1]", "links.weight=1", "view1.augment=ed+nfd+adj", "links.held_out=.1"]
     sets += ["train.stop_on=auc", "train.bootstrap=0.5", "embed.blocks=learnt,diffused"]
     sets += ["embed.normalise=rows", "embed.learnt_columns=4", "view2.augment=nd+adj"]
+    sets += ["embed.centre=true"]
     with pytest.raises(DGBError, match=r"DGB\(recipe='hetero'\)") as refused:
         resolve_recipe(graph, load_recipe("paper", sets))
     advised = str(refused.value).partition("or set ")[2].split()

@@ -26,7 +26,7 @@ SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=30 train.lear
 HOPS = (
     "encoder.hops=[1,2] encoder.norm=batch view1.augment=ed+nfd+adj view2.augment=in+adj "
     "links.weight=1 links.decoder=4 embed.blocks=learnt,diffused embed.normalise=rows "
-    "embed.learnt_columns=10 embed.diffused_columns=12"
+    "embed.learnt_columns=10 embed.diffused_columns=12 embed.centre=true"
 )
 
 
@@ -80,6 +80,11 @@ def test_nodes_come_and_go_and_the_others_keep_their_axes(data: Path, updated: P
         read_tensors(folder / "model.safetensors")[0] for folder in (data / "run", updated)
     )
     assert (one["directions"] == other["directions"]).all()
+    assert (one["mean_diffused"] == other["mean_diffused"]).all()
+    # What is taken away from H is the same, in axes that are turned.
+    before_it, after_it = (of["axes"] @ of["mean_learnt"] for of in (one, other))
+    np.testing.assert_allclose(before_it, after_it, atol=1e-5)
+    assert np.abs(before_it.numpy()).max() > 0.01
     assert not (one["weights.0"] == other["weights.0"]).all()
 
 

@@ -11,13 +11,14 @@ from torch import Tensor, nn
 from dgb.arrays import row_parts
 from dgb.data.positions import position_features
 from dgb.errors import DGBError
+from dgb.model.centre import mean_name
 from dgb.model.layers import l2_normalise
 from dgb.recipe import BLOCKS, Embed
 from dgb.views.inputs import Inputs
 
 FEATURES = "features"  # X itself, next to the others
 ALL = (*BLOCKS, FEATURES)
-# What an encoder keeps of its training graph: of X, of H, of all blocks.
+# What an encoder keeps of its training graph, next to means: of X, of H, of all blocks.
 DIRECTIONS, AXES, LENGTHS = "directions", "axes", "lengths"
 SHORTEST = 1e-12
 
@@ -36,13 +37,20 @@ def find_directions(encoder: Any, inputs: Inputs, count: int) -> Tensor:
 
 
 def column_products(rows: Tensor) -> Tensor:
-    """Return the products of all pairs of columns of H, of which those of other rows are added."""
-    return rows.double().T @ rows.double()
+    """Return the products of all pairs of columns of H, of which those of other rows are added.
+
+    One more column tells rows that are not zero: its products are the sums of the others.
+    """
+    counted = torch.cat([rows.double(), rows.any(dim=1, keepdim=True)], dim=1)
+    return counted.T @ counted
 
 
-def main_axes(products: Tensor, count: int) -> Tensor:
-    """Return the directions [width, count] in which rows are longest, the longest first."""
-    vectors: Tensor = torch.linalg.eigh(products.cpu()).eigenvectors
+def main_axes(products: Tensor, count: int, *, is_centred: bool) -> Tensor:
+    """Return the directions [width, count] in which rows, less their mean, are longest."""
+    sums, inner = products[-1].cpu(), products[:-1, :-1].cpu()
+    if is_centred:
+        inner = inner - torch.outer(sums[:-1], sums[:-1]) / sums[-1].clamp_min(1)
+    vectors: Tensor = torch.linalg.eigh(inner).eigenvectors
     # As it comes back from a file: the order in memory decides how a product is rounded.
     return vectors[:, -count:].flip(1).float().contiguous().to(products.device)
 
@@ -95,7 +103,7 @@ def choose_scales(encoder: Any, recipe: Embed, kept: Tensor | None) -> Scales:
         if not all(lengths):
             raise DGBError(
                 "the model does not know how long the rows of its blocks are; train with "
-                "embed.normalise=block and these embed.blocks"
+                "embed.normalise=block, these embed.blocks and embed.centre as it is wanted"
             )
         factors = [factor / length for factor, length in zip(factors, lengths, strict=True)]
     # embed.features has always meant rows of length one, also where nothing is said of blocks.
@@ -118,8 +126,14 @@ def find_lengths(squares: Tensor, num_rows: int, widths: dict[str, int]) -> Tens
     return lengths * torch.tensor([name in widths for name in ALL])
 
 
+def read_lengths(encoder: Any, recipe: Embed) -> Tensor | None:
+    """Return the lengths that an encoder keeps, if its blocks were centred as they are wanted."""
+    was_centred = any(hasattr(encoder, mean_name(block)) for block in ALL)
+    return getattr(encoder, LENGTHS, None) if was_centred == recipe.centre else None
+
+
 def keep(encoder: nn.Module, name: str, values: Tensor) -> None:
-    """Let an encoder keep directions or lengths, in its own file and on its device."""
+    """Let an encoder keep directions, means or lengths, in its own file and on its device."""
     encoder.register_buffer(name, values.to(next(encoder.parameters()).device, torch.float32))
 
 
@@ -134,3 +148,8 @@ def check_kept(encoder: Any, tensors: dict[str, Tensor]) -> None:
         if lengths.shape != (len(ALL),):
             raise ValueError("lengths of other blocks")
         keep(encoder, LENGTHS, lengths)
+    for name in map(mean_name, ALL):
+        if (mean := tensors.get(name)) is not None:
+            if mean.ndim != 1:
+                raise ValueError(f"{name} is not of columns")
+            keep(encoder, name, mean)

@@ -19,9 +19,11 @@ from dgb.model.blocks import (
     keep,
     main_axes,
     make_structure,
+    read_lengths,
     split_blocks,
     sum_squares,
 )
+from dgb.model.centre import centre_block, mean_name
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
 from dgb.recipe import PLAIN, Embed
@@ -54,10 +56,10 @@ def embed(
         z = embed(encoder, inputs, recipe, name)
         encoder.train()
         return z
-    z = _make_blocks(encoder, inputs, recipe, name)
+    z, _ = _make_blocks(encoder, inputs, recipe, name)
     is_measured = inputs.is_own and recipe.normalise == "block"
-    kept = _measure_lengths(encoder, recipe, z) if is_measured else getattr(encoder, LENGTHS, None)
-    scales = choose_scales(encoder, recipe, kept)
+    lengths = _measure_lengths(encoder, recipe, z) if is_measured else read_lengths(encoder, recipe)
+    scales = choose_scales(encoder, recipe, lengths)
     for rows in () if scales.is_identity else row_parts(*z.shape):
         z[rows] = scales.apply(z[rows])
     return z
@@ -68,29 +70,35 @@ def _measure_lengths(encoder: Encoder, recipe: Embed, z: Tensor) -> Tensor:
     return find_lengths(sum_squares(z, widths), len(z), widths)
 
 
-def _make_blocks(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
-    """Return the blocks side by side as they come, in a file where the inputs lie in files."""
+def _make_blocks(
+    encoder: Encoder, inputs: Inputs, recipe: Embed, name: str
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the blocks side by side, in a file where the inputs lie in files; and their means.
+
+    They are as they come, or centred, if the recipe says so.
+    """
     widths = recipe.widths(encoder.width, encoder.num_features)
     shape = (inputs.shape[0], sum(widths.values()))
     if inputs.store is None:
         z = torch.empty(shape, device=inputs.device)
     else:
         z = torch.from_numpy(inputs.store.make_array(name, shape))
+    means = {}
     for block, out in split_blocks(z, widths).items():
-        if block == "diffused":
-            directions = find_directions(encoder, inputs, out.shape[1])
-            inputs.diffused.write(directions, out)
-        elif block == "structure":
-            out.copy_(make_structure(inputs, recipe))
-        else:
-            _write_smoothed(encoder, inputs, recipe, block, out)
-    return z
+        _write_block(encoder, inputs, recipe, block, out)
+        if recipe.centre:
+            means[block] = centre_block(encoder, block, out, is_own=inputs.is_own)
+    return z, means
 
 
-def _write_smoothed(
-    encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor
-) -> None:
-    """Write H, or X, and diffuse it where the recipe says so."""
+def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
+    """Write a block as it comes: H and X are diffused where the recipe says so."""
+    if block == "diffused":
+        inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), out)
+        return
+    if block == "structure":
+        out.copy_(make_structure(inputs, recipe))
+        return
     if block == FEATURES:
         _write_features(inputs, out)
     else:
@@ -119,7 +127,8 @@ def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None
     if inputs.is_own and (kept is None or kept.shape[1] != count):
         names = recipe.operator.split("+")
         parts = (h for name in names for _, h in _learnt_rows(encoder, inputs, name))
-        kept = main_axes(torch.as_tensor(sum(map(column_products, parts))), count)
+        products = torch.as_tensor(sum(map(column_products, parts)))
+        kept = main_axes(products, count, is_centred=recipe.centre)
     if kept is None or kept.shape[1] != count:
         raise DGBError(
             f"the model does not have {count} directions of its representations; train with "
@@ -161,9 +170,12 @@ def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
         keep(encoder, DIRECTIONS, inputs.directions)
     if (axes := _find_axes(encoder, inputs, recipe)) is not None:
         keep(encoder, AXES, axes)
-    if recipe.normalise == "block":
-        z = _make_blocks(encoder, inputs, recipe, "embeddings")
-        keep(encoder, LENGTHS, _measure_lengths(encoder, recipe, z))
+    if recipe.centre or recipe.normalise == "block":
+        z, means = _make_blocks(encoder, inputs, recipe, "embeddings")
+        for block, mean in means.items():
+            keep(encoder, mean_name(block), mean)
+        if recipe.normalise == "block":
+            keep(encoder, LENGTHS, _measure_lengths(encoder, recipe, z))
 
 
 def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:

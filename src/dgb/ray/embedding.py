@@ -27,6 +27,7 @@ from dgb.model.blocks import (
     make_structure,
     sum_squares,
 )
+from dgb.model.centre import find_mean, mean_name, sum_columns, take_mean
 from dgb.model.embed import hops_of
 from dgb.model.hops import HopEncoder
 from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks, to_matrix
@@ -65,7 +66,8 @@ def embed_blocks(encoder: Any, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
     clean = _Clean(blocks, ray.get(blocks.graph), x, views)
     _settle(encoder, clean, recipe)
     widths = recipe.widths(encoder.width, encoder.num_features)
-    z = _join([_make_part(name, width, encoder, clean, recipe) for name, width in widths.items()])
+    parts = {name: _make_part(name, widths[name], encoder, clean, recipe) for name in widths}
+    z = _join([_centre(encoder, *part) if recipe.centre else part[1] for part in parts.items()])
     if recipe.normalise == "block":
         squares = sum(ray.get([_squares.remote(rows, widths) for rows in z]))
         keep(encoder, LENGTHS, find_lengths(torch.from_numpy(squares), blocks.shape[0], widths))
@@ -104,7 +106,7 @@ class _Clean:
 
 
 def _settle(encoder: Any, clean: _Clean, recipe: Embed) -> None:
-    """Let an encoder keep what its embeddings need of the clean graph, but for their lengths."""
+    """Let an encoder keep what its blocks need of the clean graph before they are made."""
     if clean.graph.directions is not None:
         keep(encoder, DIRECTIONS, clean.graph.directions)
     if isinstance(encoder, HopEncoder):
@@ -114,7 +116,8 @@ def _settle(encoder: Any, clean: _Clean, recipe: Embed) -> None:
             encoder.keep_statistics(moments, clean.blocks.shape[0])
     if 0 < recipe.learnt_columns < encoder.width:
         products = sum(ray.get(clean.read(_products, encoder)))
-        keep(encoder, AXES, main_axes(torch.from_numpy(products), recipe.learnt_columns))
+        own, count = torch.from_numpy(products), recipe.learnt_columns
+        keep(encoder, AXES, main_axes(own, count, is_centred=recipe.centre))
 
 
 def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed) -> list[Ref]:
@@ -129,6 +132,14 @@ def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed
         return _join(clean.multiply("smooth", clean.x) if recipe.smooth else clean.x)
     h = clean.read(_learnt, encoder)
     return clean.multiply_rows("smooth", h, width) if recipe.smooth else h
+
+
+def _centre(encoder: Any, name: str, rows: list[Ref]) -> list[Ref]:
+    """Return a block without its mean, which the encoder keeps."""
+    sums = sum(ray.get([_sums.remote(part) for part in rows]))
+    mean = find_mean(torch.from_numpy(sums))
+    keep(encoder, mean_name(name), mean)
+    return [_centred.remote(part, mean.numpy()) for part in rows]
 
 
 def _join(columns: Columns) -> list[Ref]:
@@ -172,6 +183,16 @@ def join_columns(*columns: Array) -> Array:
     return np.concatenate(columns, axis=1)
 
 
+def sum_rows(rows: Array) -> Array:
+    """Return the sums of the columns of a block, and how many rows are not zero."""
+    return sum_columns(torch.from_numpy(rows)).numpy()
+
+
+def centre_rows(rows: Array, mean: Array) -> Array:
+    """Return some rows of a block without its mean."""
+    return take_mean(torch.from_numpy(rows), torch.from_numpy(mean)).numpy()
+
+
 def square_rows(z: Array, widths: dict[str, int]) -> Array:
     """Return the sums of squares of every block of vectors."""
     return sum_squares(torch.from_numpy(z), widths).numpy()
@@ -183,6 +204,5 @@ def scale_rows(z: Array, scales: Scales) -> Array:
 
 
 _task = ray.remote(max_retries=-1)
-_made, _projected, _cut, _joined, _squares, _scaled = map(
-    _task, (make_rows, project_rows, cut_columns, join_columns, square_rows, scale_rows)
-)
+_made, _projected, _cut, _joined = map(_task, (make_rows, project_rows, cut_columns, join_columns))
+_sums, _centred, _squares, _scaled = map(_task, (sum_rows, centre_rows, square_rows, scale_rows))

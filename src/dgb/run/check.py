@@ -64,6 +64,7 @@ def _typed_values(recipe: Recipe) -> list[str]:
         "embed.features=false": embed.features,
         "embed.blocks=learnt": embed.blocks != ("learnt",),
         "embed.normalise=none": embed.normalise != "none",
+        "embed.centre=false": embed.centre,
         "embed.learnt_columns=0": embed.learnt_columns > 0,
     }
     return [override for override, is_needed in is_set.items() if is_needed]

@@ -19,6 +19,7 @@ from dgb.evaluate.align import find_rotation
 from dgb.evaluate.drift import Drift, Vectors, measure_drift
 from dgb.files.columns import write_columns
 from dgb.model.blocks import AXES, keep, split_blocks
+from dgb.model.centre import mean_name
 from dgb.recipe import BLOCKS, Recipe
 from dgb.run import folder as files
 from dgb.run.machine import choose_device
@@ -116,6 +117,9 @@ def keep_axes(setup: Setup, encoder: Any, start: Any) -> None:
     rotation = torch.from_numpy(find_rotation(new, old, INERTIA))
     axes: torch.Tensor | None = getattr(encoder, AXES, None)
     keep(encoder, AXES, rotation if axes is None else axes.cpu() @ rotation)
+    mean: torch.Tensor | None = getattr(encoder, mean_name(LEARNT), None)
+    if mean is not None:  # the same place, in the new axes
+        keep(encoder, mean_name(LEARNT), mean.cpu() @ rotation)
 
 
 def write_drift(folder: Path, source: Source, after: Vectors, by_old: Array) -> dict[str, Any]:
