@@ -226,7 +226,7 @@ class Embed:
         before="none",
     )
     centre: bool = setting(
-        False, "blocks: the mean of every column is taken away before", before=False
+        True, "blocks: the mean of every column is taken away before", before=False
     )
     learnt_columns: int = setting(
         256, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
