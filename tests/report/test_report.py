@@ -71,6 +71,32 @@ def test_a_page_has_every_part_and_fetches_nothing(run: Path, comparison: Path) 
     assert not list(run.glob("*.part"))
 
 
+@pytest.mark.parametrize(
+    ("recipe", "overrides", "meaning"),
+    [
+        ("paper", [], "Eq. 10, from 0 (the views agree) to 8"),
+        ("paper", ["train.ways=1"], "Eq. 10, from 0 (the views agree) to 4"),
+        ("paper", ["train.bootstrap=0.5"], "0.5 × (Eq. 10, from 0 (the views agree) to 8)"),
+        (
+            "default",
+            ["links.weight=1", "train.bootstrap=0"],
+            "links, cross-entropy of hidden edges (0.69: chance)",
+        ),
+        (
+            "default",
+            ["links.weight=2", "train.bootstrap=0.5", "train.ways=1"],
+            "0.5 × (Eq. 10, from 0 (the views agree) to 4) + "
+            "2 × (links, cross-entropy of hidden edges (0.69: chance))",
+        ),
+    ],
+)
+def test_a_page_says_which_loss_was_trained(
+    run: Path, recipe: str, overrides: list[str], meaning: str
+) -> None:
+    write_text(run / "recipe.toml", to_toml(load_recipe(recipe, overrides)))
+    assert f"<figcaption>{meaning}</figcaption>" in page_of(run)
+
+
 def test_a_page_shows_that_it_is_being_written(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

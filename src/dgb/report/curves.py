@@ -5,13 +5,14 @@ import math
 from html import escape
 from typing import Any
 
+from dgb.recipe import Recipe
 from dgb.report.html import section
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
 FEWEST = 4  # points of a curve: fewer are told as numbers, for a line would look like a trend
 CURVES = {  # title, where the axis begins at the latest, meaning
-    "loss": ("Loss", 0.0, "Eq. 10, from 0 (the views agree) to 8"),
+    "loss": ("Loss", 0.0, ""),  # the recipe decides
     "auc": ("Held-out edges", 0.5, "area under the curve: 0.5 is chance, 1 tells all edges"),
     "effective_rank": (
         "Rank in training",
@@ -23,11 +24,28 @@ CURVES = {  # title, where the axis begins at the latest, meaning
 }
 
 
-def curves(metrics: list[dict[str, Any]]) -> str:
+def curves(metrics: list[dict[str, Any]], recipe: Recipe) -> str:
     """Return the section of training curves, each with the epochs that measured it."""
-    drawn = [_figure(name, points) for name in CURVES if (points := _points(metrics, name))]
+    meanings = {"loss": explain_loss(recipe)}
+    drawn = [
+        _figure(title, floor, meanings.get(name, meaning), points)
+        for name, (title, floor, meaning) in CURVES.items()
+        if (points := _points(metrics, name))
+    ]
     figures = f'<div class="curves">{"".join(drawn)}</div>'
     return section("training", "Training", figures) if drawn else ""
+
+
+def explain_loss(recipe: Recipe) -> str:
+    """Return what the loss of a recipe is the sum of, and where its terms begin and end."""
+    terms = [
+        (recipe.train.bootstrap, f"Eq. 10, from 0 (the views agree) to {4 * recipe.train.ways}"),
+        (recipe.links.weight, f"links, cross-entropy of hidden edges ({math.log(2):.2f}: chance)"),
+    ]
+    used = [(weight, text) for weight, text in terms if weight]
+    if [weight for weight, _ in used] == [1]:
+        return used[0][1]
+    return " + ".join(f"{weight:g} × ({text})" for weight, text in used)
 
 
 def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]:
@@ -42,8 +60,7 @@ def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]
     return points[: len(points) - 1 : stride] + points[-1:]
 
 
-def _figure(name: str, points: list[tuple[int, float]]) -> str:
-    title, floor, meaning = CURVES[name]
+def _figure(title: str, floor: float, meaning: str, points: list[tuple[int, float]]) -> str:
     if len(points) < FEWEST:
         told = ", ".join(f"<b>{value:.4g}</b> at epoch {epoch}" for epoch, value in points)
         caption = f"<figcaption>{meaning}</figcaption>"

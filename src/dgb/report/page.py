@@ -109,7 +109,7 @@ def _sections(run: Run, table: Comparison | None) -> Iterator[str]:
         yield paths_section(run.scores)
         yield splits_section(run.scores)
     with _reading(run.folder / METRICS):
-        yield curves(run.metrics)
+        yield curves(run.metrics, run.recipe)
     with _reading(run.folder / SCORES):
         yield confusion_section(run.scores)
     if run.has_lists:
