@@ -13,6 +13,7 @@ import torch
 from scipy import sparse
 from xdist.scheduler import LoadScopeScheduling
 
+from dgb.arrays import Array
 from dgb.data.graph import Graph, Split, make_graph
 from dgb.evaluate import map as drawing
 from dgb.recipe import Recipe
@@ -109,6 +110,13 @@ def with_dense_features(graph: Graph) -> Graph:
     """Return the graph with other features, none of which is zero."""
     rng = np.random.default_rng(7)
     return replace(graph, x=rng.random((graph.num_nodes, 11), dtype=np.float32) + 0.1)
+
+
+def take_nodes(graph: Graph, nodes: Array) -> Graph:
+    """Return the graph of some nodes, without labels."""
+    adjacency = graph.adjacency[nodes][:, nodes]
+    part = replace(graph, x=graph.x[nodes], adjacency=adjacency, node_ids=graph.node_ids[nodes])
+    return replace(part, labels=None, label_names=(), splits=())
 
 
 def draw_views(inputs: Inputs, recipe: Recipe, generator: torch.Generator) -> tuple[View, View]:

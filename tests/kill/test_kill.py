@@ -1,5 +1,6 @@
 """Killed anywhere, a run loads, and goes on to the bits of one that nobody has killed."""
 
+import json
 import os
 import sys
 from collections import Counter
@@ -17,10 +18,11 @@ from dgb.files.tensors import read_tensors
 from dgb.report.page import write_report
 from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe
 from dgb.run.model_file import MODEL
+from dgb.run.update import DRIFT
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint
 from dgb.train.monitor import read_metrics
-from tests.conftest import QUICK_PROBE, make_blocks, with_dense_features
+from tests.conftest import QUICK_PROBE, make_blocks, take_nodes, with_dense_features
 from tests.hetero import make_library, write_library
 from tests.kill.attempts import attempt, count_touches, draw_death
 
@@ -31,9 +33,10 @@ VARIANTS = {
     "whole graph": ("blocks.npz", ""),
     "batches of rows on disk": ("dense.npz", "train.batch_size=40 train.keep=disk"),
     "heterogeneous": ("library", ""),
-    "update": ("dense.npz", ""),
+    "update": ("later.npz", ""),
 }
 BASE = "base"  # the run that an update starts from
+EARLIER = "earlier.npz"  # its graph, before nodes came and went
 KILLS_IN_A_ROW = 6  # after which an attempt may come to its end
 MEASURED = {"seconds", "peak_mb"}  # by a clock, not by the training
 
@@ -44,6 +47,8 @@ def data(tmp_path: Path) -> Path:
     write_npz(tmp_path / "blocks.npz", blocks)
     write_npz(tmp_path / "dense.npz", with_dense_features(blocks))
     write_npz(tmp_path / "citeseer.npz", blocks)
+    write_npz(tmp_path / EARLIER, take_nodes(blocks, np.arange(80)))
+    write_npz(tmp_path / "later.npz", take_nodes(blocks, np.arange(5, 90)[::-1]))
     write_library(tmp_path / "library", make_library())
     return tmp_path
 
@@ -51,8 +56,9 @@ def data(tmp_path: Path) -> Path:
 def train_words(data: Path, variant: str, folder: Path) -> list[str]:
     name, more = VARIANTS[variant]
     if variant == "update" and folder.name != BASE:
-        length = ["--set", "train.epochs=60", "--set", "train.checkpoint_every=3"]
+        length = ["--set", "train.epochs=60"]
         return ["update", str(data / BASE), str(data / name), "--out", str(folder), *length]
+    name = EARLIER if folder.name == BASE else name
     pairs = (*f"{SMALL} {more}".split(), *QUICK_PROBE)
     sets = [word for pair in pairs for word in ("--set", pair)]
     return ["train", str(data / name), "--out", str(folder), *sets]
@@ -84,6 +90,10 @@ def assert_same_run(folder: Path, whole: Path) -> None:
     one, other = (read_tensors(run / MODEL)[0] for run in (folder, whole))
     assert one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
     assert without_clock(read_metrics(folder)) == without_clock(read_metrics(whole))
+    scores = [json.loads((run / SCORES).read_text("utf-8")) for run in (folder, whole)]
+    assert len({json.dumps(line) for line in without_clock(scores)}) == 1
+    if (whole / DRIFT).exists():
+        assert (folder / DRIFT).read_bytes() == (whole / DRIFT).read_bytes()
 
 
 def without_clock(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -95,6 +105,7 @@ def kill_trainings(data: Path, variant: str, kills: int, cold_every: int = 0) ->
     random, hits, whole = Random(kills), Counter[str](), data / "whole"
     if variant == "update":
         assert attempt(train_words(data, variant, data / BASE), data / BASE) == 0
+    before = read_files(data / BASE)
     seconds, touches = count_touches(train_words(data, variant, whole), whole)
     run = 0
     while hits.total() < kills:
@@ -112,7 +123,12 @@ def kill_trainings(data: Path, variant: str, kills: int, cold_every: int = 0) ->
             in_a_row += 1
             hits[stage(folder)] += 1
         assert_same_run(folder, whole)
+    assert read_files(data / BASE) == before
     return hits
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
 
 
 def kill_reproductions(data: Path, kills: int, jobs: int = 1) -> int:
@@ -145,6 +161,10 @@ def table_lines(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_killed_training_ends_as_if_it_had_never_been(data: Path) -> None:
     assert kill_trainings(data, "whole graph", 6).total() == 6
+
+
+def test_a_killed_update_ends_as_if_it_had_never_been(data: Path) -> None:
+    assert kill_trainings(data, "update", 4).total() == 4
 
 
 def test_a_killed_reproduction_measures_every_line_once(data: Path) -> None:

@@ -9,17 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dgb.arrays import Array
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.data.graph import Graph
 from dgb.evaluate.align import cosines
 from dgb.files.tensors import read_tensors
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.vectors import read_embeddings
 from dgb.train.monitor import read_metrics
-from tests.conftest import make_blocks
+from tests.conftest import make_blocks, take_nodes
 from tests.hetero import make_library, write_library
 
 SMALL = "encoder.width=8 heads.hidden=8 heads.width=8 train.epochs=30 train.learning_rate=0.01"
@@ -28,13 +26,6 @@ HOPS = (
     "links.weight=1 links.decoder=4 embed.blocks=learnt,diffused embed.normalise=rows "
     "embed.learnt_columns=10 embed.diffused_columns=12 embed.centre=true"
 )
-
-
-def take(graph: Graph, nodes: Array) -> Graph:
-    """Return the graph of some nodes, without labels."""
-    adjacency = graph.adjacency[nodes][:, nodes]
-    part = replace(graph, x=graph.x[nodes], adjacency=adjacency, node_ids=graph.node_ids[nodes])
-    return replace(part, labels=None, label_names=(), splits=())
 
 
 def sets(text: str) -> list[str]:
@@ -49,8 +40,8 @@ def update(*words: str | Path) -> int:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a graph, its later version (five gone, ten new), and a run on it."""
     folder, whole = tmp_path_factory.mktemp("update"), make_blocks(90)
-    write_npz(folder / "graph.npz", take(whole, np.arange(80)))
-    write_npz(folder / "later.npz", take(whole, np.arange(5, 90)[::-1]))
+    write_npz(folder / "graph.npz", take_nodes(whole, np.arange(80)))
+    write_npz(folder / "later.npz", take_nodes(whole, np.arange(5, 90)[::-1]))
     write_npz(folder / "labelled.npz", whole)
     words = ["--recipe", "paper", *sets(f"{SMALL} {HOPS}"), "--no-report"]
     assert main(["train", str(folder / "graph.npz"), "--out", str(folder / "run"), *words]) == 0
