@@ -30,7 +30,6 @@ from dgb.evaluate.drift import SHARE, measure_angles, measure_noise
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
-from dgb.run.folder import Origin
 from dgb.run.setup import Trained
 from dgb.run.train import train
 from dgb.run.update import shorten
@@ -113,8 +112,7 @@ def take_step(recipe: Recipe, graph: Graph, before: Before) -> tuple[Before, Fig
 
 def update(recipe: Recipe, graph: Graph, start: Trained, seed: int = 0) -> Trained:
     """Train as `dgb update` does."""
-    origin = Origin("", "", recipe.train.epochs, recipe.train.learning_rate)
-    return train(graph, reseed(shorten(recipe, origin), seed), start=start.encoder)
+    return train(graph, reseed(shorten(recipe), seed), start=start.encoder)
 
 
 def reseed(recipe: Recipe, more: int) -> Recipe:

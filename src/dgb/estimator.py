@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from dgb import estimator_inputs as inputs
+from dgb import estimator_update as further
 from dgb import estimator_use as use
 from dgb.arrays import Array
 from dgb.cookbook import to_toml
@@ -24,6 +25,7 @@ from dgb.run.machine import choose_device
 from dgb.run.model_file import load_encoder, save_encoder
 from dgb.run.setup import embedded_ids
 from dgb.run.train import train
+from dgb.run.update import lengthen
 from dgb.run.vectors import read_embeddings
 from dgb.terminal import quietly
 from dgb.train.monitor import METRICS
@@ -59,13 +61,14 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     Fitted attributes: `recipe_`, `encoder_`, `encoding_` (names of the feature columns, or None),
     `schema_` (types and relations where there are several, or None), `node_ids_` and `embeddings_`
-    of all nodes (None where a folder without them was loaded), `n_features_in_`, and
-    `feature_names_in_` where columns have names.
+    of all nodes (None where a folder without them was loaded), `n_features_in_`,
+    `feature_names_in_` where columns have names, and `drift_` after an `update`.
     """
 
     # What the vectors are asked for, and what is shown of them.
     neighbors, to_frame, predict_nodes = use.neighbors, use.to_frame, use.predict_nodes
     plot, report = use.plot, use.report
+    update = further.update
 
     def __init__(
         self,
@@ -149,6 +152,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if is_typed:
             inputs.warn_of(self, (*notes, *setup.notes))
         self.recipe_, self.encoder_ = trained.recipe, trained.encoder
+        self.__dict__.pop("drift_", None)  # of an update before
         self.schema_ = setup.schema
         self.node_ids_: Any = setup.node_ids
         columns = setup.schema.columns if setup.schema else None
@@ -215,7 +219,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             A DGB whose `transform` can be called.
         """
         folder = Path(folder)
-        recipe = files.read_recipe(folder)
+        recipe = lengthen(files.read_recipe(folder), files.read_origin(folder))
         fitted = cls(recipe, graph=graph)
         fitted.recipe_ = recipe
         fitted.schema_ = schema = files.read_schema(folder)

@@ -31,7 +31,7 @@ def run(options: Namespace) -> None:
     from dgb.files.lock import locked
     from dgb.run.folder import make_folder, read_recipe
     from dgb.run.setup import resolve_recipe
-    from dgb.run.update import find_origin, open_source, shorten
+    from dgb.run.update import find_origin, lengthen, open_source, shorten
 
     for override in options.set:
         if split_override(override)[0] not in SETTABLE:
@@ -41,7 +41,7 @@ def run(options: Namespace) -> None:
             )
     before = Path(options.run)
     origin = find_origin(before)
-    recipe = choose_later_recipe(options, shorten(read_recipe(before), origin))
+    recipe = choose_later_recipe(options, shorten(lengthen(read_recipe(before), origin)))
     graph = open_later_graph(recipe, options, before)
     recipe = resolve_recipe(graph, recipe)
     open_source(origin, graph, recipe)  # what cannot be updated is refused before a folder is made

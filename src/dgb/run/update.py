@@ -66,10 +66,19 @@ def _hash_model(folder: Path) -> str:
     return hashlib.sha256((folder / MODEL).read_bytes()).hexdigest()[:12]
 
 
-def shorten(recipe: Recipe, origin: files.Origin) -> Recipe:
-    """Return a recipe with the epochs and the learning rate of an update."""
-    epochs = max(round(EPOCHS * origin.epochs), 1) if origin.epochs else 0
-    rate = RATE * origin.learning_rate
+def lengthen(recipe: Recipe, origin: files.Origin | None) -> Recipe:
+    """Return the recipe of a run as that of a training from the beginning."""
+    if origin is None:
+        return recipe
+    length = [f"train.epochs={origin.epochs}", f"train.learning_rate={origin.learning_rate!r}"]
+    return load_recipe(recipe, length)
+
+
+def shorten(recipe: Recipe) -> Recipe:
+    """Return the recipe of a training with the epochs and the learning rate of an update."""
+    full = recipe.train
+    epochs = max(round(EPOCHS * full.epochs), 1) if full.epochs else 0
+    rate = RATE * full.learning_rate
     return load_recipe(recipe, [f"train.epochs={epochs}", f"train.learning_rate={rate:g}"])
 
 
@@ -92,12 +101,17 @@ def open_source(origin: files.Origin, graph: AnyGraph, recipe: Recipe) -> Source
             f"the vectors of {folder} have {source.vectors.z.shape[1]} columns, and its recipe "
             f"makes {width}; write them again with `dgb embed {folder}`"
         )
-    if not len(find_common(embedded_ids(graph, recipe), source.vectors.ids)[0]):
+    if not has_common_nodes(graph, recipe, source.vectors.ids):
         raise DGBError(
             f"no node of {graph.name} has the id of a node of {folder}: it is no new version of "
             "its graph; embed it with `dgb embed`, or train on it with `dgb train`"
         )
     return source
+
+
+def has_common_nodes(graph: AnyGraph, recipe: Recipe, known: Array) -> bool:
+    """Tell whether any node that is embedded has an id that is known."""
+    return bool(len(find_common(embedded_ids(graph, recipe), known)[0]))
 
 
 def keep_axes(setup: Setup, encoder: Any, start: Any) -> None:
@@ -126,14 +140,16 @@ def write_drift(folder: Path, source: Source, after: Vectors, by_old: Array) -> 
     """Write drift.csv, the nodes that moved most first; return the summary."""
     before = source.vectors
     drift = measure_drift(before, after, by_old)
-    write_columns(folder / DRIFT, _make_columns(drift, before.ids, after.ids))
+    columns = list_drift(drift, before.ids, after.ids)
+    ids = arrow_ids(np.array(columns["node_id"], dtype=object))
+    write_columns(folder / DRIFT, columns | {"node_id": ids})
     first = drift.order[:LISTED]
     names = map(str, after.ids[drift.kept[first]].tolist())
     most = zip(names, drift.times_noise[first].round(1).tolist(), strict=True)
     return {"run": source.run} | drift.describe() | {"moved_most": [list(pair) for pair in most]}
 
 
-def _make_columns(drift: Drift, before: Array, after: Array) -> dict[str, Any]:
+def list_drift(drift: Drift, before: Array, after: Array) -> dict[str, Any]:
     """Return a row for every node: kept ones by how far they moved, then new ones, then gone."""
     kept, source = drift.kept[drift.order], drift.source[drift.order]
     new = np.setdiff1d(np.arange(len(after)), kept)
@@ -146,7 +162,7 @@ def _make_columns(drift: Drift, before: Array, after: Array) -> dict[str, Any]:
 
     ids = [*after[kept].tolist(), *after[new].tolist(), *before[gone].tolist()]
     return {
-        "node_id": arrow_ids(np.array(ids, dtype=object)),
+        "node_id": ids,
         "state": np.repeat(["kept", "new", "gone"], sizes).tolist(),
         "angle": of_kept(drift.angles),
         "by_data": of_kept(drift.by_data),
