@@ -207,4 +207,4 @@ def test_b14_other_encodings(tmp_path: Path, capsys: Any) -> None:
 
 def test_b14_an_address_is_told(capsys: Any) -> None:
     assert main(["data", "check", "https://example.com/edges.csv"]) == 2
-    assert "is an address; download the file" in capsys.readouterr().err
+    assert "dgb: https://example.com/edges.csv is an address; download" in capsys.readouterr().err

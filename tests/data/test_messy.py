@@ -144,6 +144,12 @@ def test_b11_faults_of_ids_and_of_columns_are_told_at_once(tmp_path: Path) -> No
     assert "nodes.csv:3: id '0' again" in again and "'age'" in age
 
 
+def test_b11_cells_of_rows_that_were_added_have_no_line(tmp_path: Path) -> None:
+    rows, edges = "id,age\n0,20\n1,\n", "source,target\n0,1\n1,ann\n"
+    with pytest.raises(DGBError, match=r"csv:3: age is empty; a row added to nodes\.csv: age"):
+        load_graph(folder(tmp_path, rows, edges), unknown="add", missing="refuse")
+
+
 def test_b11_nodes_that_only_edges_name_get_a_row(tmp_path: Path) -> None:
     rows = "id,age,kind,label\n0,20,a,x\n1,40,b,y\n2,60,a,x\n"
     edges = "source,target\n0,1\n1,2\n2,ann\nbob,ann\n"

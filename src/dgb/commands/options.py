@@ -12,7 +12,8 @@ GRAPH = "a known data set (dgb data list), a file of edges, or a folder with edg
 
 def add_recipe_options(parser: ArgumentParser) -> None:
     """Add which recipe with which settings, and what a graph is read from."""
-    parser.add_argument("--recipe", help="a name or a .toml file (default: the graph's own recipe)")
+    about = "a name or a .toml file (default: `default`, or `hetero` of several node types)"
+    parser.add_argument("--recipe", help=about)
     add_set_option(parser)
     parser.add_argument("--seed", type=int, help="short for --set train.seed=SEED")
     add_graph_options(parser)

@@ -51,7 +51,13 @@ def run(options: Namespace) -> None:
     from dgb.run.setup import resolve_recipe
     from dgb.views.metapaths.inputs import metapaths_of
 
-    if bool(options.graph) == bool(options.resume):
+    if options.graph and options.resume:
+        raise DGBError(
+            f"--resume finishes {options.resume} on its own graph; leave out {options.graph}, or "
+            f"train a finished run on a new version with `dgb update {options.resume} "
+            f"{options.graph}`"
+        )
+    if not options.graph and not options.resume:
         raise DGBError("give a graph to train on, or --resume RUN; `dgb data list` shows data sets")
     cluster = _choose_cluster(options)
     if options.resume:

@@ -112,8 +112,10 @@ def refuse_missing(path: Path) -> None:
     """Refuse a path at which there is nothing, with a name like it from the same folder."""
     if path.exists():
         return
-    if any(f"{scheme}:" in path.parts for scheme in ("http", "https", "s3", "gs", "ftp")):
-        raise DGBError(f"{path} is an address; download the file, and give the path of it")
+    for place, part in enumerate(path.parts):
+        if part in ("http:", "https:", "s3:", "gs:", "ftp:"):
+            address = "/".join((f"{part}/", *path.parts[place + 1 :]))
+            raise DGBError(f"{address} is an address; download the file, and give the path of it")
     if not path.parent.is_dir():
         raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; check the path")
     near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)

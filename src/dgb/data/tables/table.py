@@ -59,7 +59,10 @@ class Table:
             islice(records(open_text(self.text, self.charset)), max(wanted, default=-1) + 1)
         )
         lines = {number: line for number, (line, _) in rows_read if number in wanted}
-        return [f"{self.source}:{lines.get(number, '?')}" for number in wanted]
+        return [
+            f"{self.source}:{lines[number]}" if number in lines else f"a row added to {self.source}"
+            for number in wanted
+        ]
 
     def with_names(self) -> "Table":
         """Take the first row for the names of the columns."""
