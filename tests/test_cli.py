@@ -191,6 +191,7 @@ def test_mixed_node_ids_are_written_as_text(tmp_path: Path) -> None:
         (["train", "cora", "--recipe", "none.toml"], "none.toml"),
         (["train", "nowhere/graph.npz"], "graph.npz"),
         (["train", "--resume", "nowhere"], "not a run folder"),
+        (["embed", "runs/x", "--out", "z.csv"], "dgb export runs/x --vectors FILE.parquet"),
         (["train", "cora", "--resume", "runs/x"], "leave out cora, or train a finished run on a"),
         (["embed", "nowhere"], "not a run folder"),
         (["train", "citeseer", "--offline"], "offline"),

@@ -71,6 +71,17 @@ def test_a_page_has_every_part_and_fetches_nothing(run: Path, comparison: Path) 
     assert not list(run.glob("*.part"))
 
 
+def test_shares_of_meta_paths_that_are_even_are_said_to_be(run: Path) -> None:
+    for shares, is_even in (((0.36, 0.33, 0.31), True), ((0.5, 0.3, 0.2), False)):
+        attention = dict(zip(("a-b-a", "a-c-a", "a-d-a"), shares, strict=True))
+        write_json(run / "scores.json", scores(LABELS) | {"attention": attention})
+        assert ("Nearly 33 % each" in page_of(run)) == is_even
+
+
+def test_the_head_of_the_confusion_is_as_high_as_its_names(run: Path) -> None:
+    assert f'<table class="heat" style="--letters:{max(map(len, LABELS))}">' in page_of(run)
+
+
 @pytest.mark.parametrize(
     ("recipe", "overrides", "meaning"),
     [

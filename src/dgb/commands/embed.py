@@ -84,6 +84,11 @@ def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", 
 def _check_options(options: Namespace) -> None:
     if (options.graph or options.operator or options.set) and not options.out:
         raise DGBError("give --out FILE.parquet, so that the run keeps its own embeddings")
+    if options.out and Path(options.out).suffix != ".parquet":
+        raise DGBError(
+            f"--out must be a .parquet file, not {options.out}; other forms are made of it by "
+            f"`dgb export {options.run} --vectors FILE.parquet --to csv`"
+        )
     for override in options.set:
         if split_override(override)[0] not in ("data", "embed"):
             raise DGBError(f"--set {override}: the model is trained already; set data.… or embed.…")

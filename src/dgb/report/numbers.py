@@ -15,6 +15,7 @@ MEANINGS = {
     "start": "the model before this update",
     "raw": "no encoder, the features alone",
 }
+EVEN = 1.5  # times the least share, below which shares of meta-paths are said to be even
 
 
 def numbers(scores: dict[str, Any], epochs: int) -> str:
@@ -39,6 +40,7 @@ def confusion_section(scores: dict[str, Any]) -> str:
         return ""
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["counts"]
     head = "".join(f'<th scope="col"><span>{escape(str(name))}</span></th>' for name in labels)
+    longest = max((len(str(name)) for name in labels), default=0)  # how high the head is
     rows = zip(map(escape, map(str, labels)), map(_heat, counts), strict=True)
     body = "".join(f'<tr><th scope="row">{name}</th>{cells}</tr>' for name, cells in rows)
     return section(
@@ -46,7 +48,7 @@ def confusion_section(scores: dict[str, Any]) -> str:
         "Which classes are confused",
         '<p class="note">Test nodes: rows are the true class, columns the predicted one; '
         'the stronger the colour, the larger the share of its row.</p><div class="scroll">'
-        f'<table class="heat"><thead><tr><td></td>{head}</tr></thead>'
+        f'<table class="heat" style="--letters:{longest}"><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>",
     )
 
@@ -134,6 +136,8 @@ def paths_section(scores: dict[str, Any]) -> str:
         for name, share in sorted(attention.items(), key=lambda item: -item[1])
     )
     note = "How much each meta-path weighs in the embeddings, as the attention has learnt it."
+    if len(attention) > 1 and max(attention.values()) < EVEN * min(attention.values()):
+        note += f" Nearly {100 / len(attention):.0f} % each: it hardly tells them apart."
     body = f'<p class="note">{note}</p><div class="card"><ul class="bars">{rows}</ul></div>'
     return section("paths", "Meta-paths", body)
 
