@@ -69,11 +69,11 @@ class Data:
 class EncoderRecipe:
     """The GCN of Eq. 1, or blocks of it over several hops."""
 
-    width: int = size(128, "columns of a representation, or of a block of it")
+    width: int = size(96, "columns of a representation, or of a block of it")
     layers: int = setting(1, "graph convolutions in a row", low=1, high=16)
     activation: str = setting("elu", "σ of Eq. 1", among=ACTIVATIONS)
     hops: tuple[int, ...] = setting(
-        (1, 2, 4),
+        (0, 1, 2),
         "blocks over P^k X of these k side by side, each of this width; none: stacked layers",
         low=0,
         high=16,
@@ -112,7 +112,7 @@ class ViewRecipe:
     """What is done to one view: node augmentations and an operator, as Table 3 names them."""
 
     augment: str = setting("nfd+adj", "any of in, nfd, nd, ed, joined by + with one of adj, diff")
-    nfd_drop_rate: float = rate(0.8, "share of the features that nfd drops")
+    nfd_drop_rate: float = rate(0.7, "share of the features that nfd drops")
     nd_drop_rate: float = rate(0.5, "share of the nodes that nd drops")
     ed_drop_rate: float = rate(0.7, "share of edges that ed hides, beyond the paper", before=0.5)
     way_drop_rate: float = rate(0.0, "share of nodes on meta-paths that are left out", before=0.0)

@@ -30,11 +30,12 @@ PARTS: dict[str, tuple[str, ...]] = {
     "bootstrapping alone": ("links.weight=0", "train.bootstrap=1"),
     "hops 1": ("encoder.hops=[1]",),
     "hops 1, 2": ("encoder.hops=[1, 2]",),
-    "hops 0, 1, 2": ("encoder.hops=[0, 1, 2]",),
+    "hops 1, 2, 4": ("encoder.hops=[1, 2, 4]",),
     "two stacked layers": ("encoder.hops=[]", "encoder.norm=none", "encoder.layers=2"),
     "learnt block alone": ("embed.blocks=learnt",),
     "without the diffused block": ("embed.blocks=learnt,structure",),
     "without the structure block": ("embed.blocks=learnt,diffused",),
+    "blocks not centred": ("embed.centre=false",),
     "not trained": ("train.epochs=0",),
 }
 
