@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.evaluate import cluster as clustering
 from dgb.evaluate import map as drawing
 from dgb.recipe import Recipe
 from dgb.train import loop
@@ -56,11 +57,17 @@ def _one_core() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _few_steps() -> Iterator[None]:
-    """Draw maps in few steps: most tests train shorter than a map takes."""
+    """Draw maps and clusters in few steps."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "EARLY_STEPS", 5)
-        patch.setattr(drawing, "STEPS", 5)
+        cut_short(patch.setattr)
         yield
+
+
+def cut_short(set_value: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Cut short what takes several times as long as all else that tiny runs do."""
+    for name in ("EARLY_STEPS", "STEPS"):
+        set_value(drawing, name, 5)
+    set_value(clustering, "COUNTS", range(2, 6))
 
 
 @pytest.fixture

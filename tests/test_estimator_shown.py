@@ -11,16 +11,9 @@ import pytest
 
 from dgb import DGB, DGBError
 from dgb.data.graph import Graph
-from dgb.evaluate import map as drawing
 from tests.hetero import make_library
 
 SMALL = ("heads.hidden=8", "heads.width=8")
-
-
-@pytest.fixture(autouse=True)
-def _few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "EARLY_STEPS", 5)
-    monkeypatch.setattr(drawing, "STEPS", 5)
 
 
 def fitted(source: Any, **options: Any) -> DGB:

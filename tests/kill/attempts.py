@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from dgb.cli import main
-from dgb.evaluate import map as drawing
+from tests.conftest import cut_short
 
 # What a command imports late, and every process that is forked from this one need not.
 for name in ("dgb.run.train", "dgb.report.page", "dgb.reproduce.results", "dgb.reproduce.render"):
@@ -96,7 +96,7 @@ def start_forked(words: list[str], folder: Path, touches: int | None = None) -> 
 def _run(words: list[str], folder: Path, touches: int | None) -> None:
     os.setpgid(0, 0)
     torch.set_num_threads(1)
-    drawing.EARLY_STEPS = drawing.STEPS = 5  # a map takes longer than all the rest
+    cut_short()
     with _log(folder).open("w") as log:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
@@ -138,7 +138,8 @@ class _Cold:
 
 
 def _start_cold(words: list[str], folder: Path, _touches: int | None) -> _Cold:
-    code = "import sys; from dgb.cli import main; sys.exit(main())"
+    code = "import sys; from dgb.cli import main; from tests.conftest import cut_short"
+    code += "; cut_short(); sys.exit(main())"
     with _log(folder).open("w") as log:
         command = [sys.executable, "-c", code, *words]
         return _Cold(subprocess.Popen(command, stdout=log, stderr=log, process_group=0))

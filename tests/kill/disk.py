@@ -32,6 +32,7 @@ def on_small_disk(scenario: Callable[..., None], folder: Path, kilobytes: int, *
     folder.mkdir()
     disk = f"mount -t tmpfs -o size={kilobytes}k tmpfs {folder}"
     code = f"import sys; from {scenario.__module__} import {scenario.__name__} as scenario"
+    code += "; from tests.conftest import cut_short; cut_short()"
     code += "; from pathlib import Path; scenario(Path(sys.argv[1]), *sys.argv[2:])"
     python = [sys.executable, "-c", code, str(folder), *more]
     command = [*ALONE, "sh", "-c", f'{disk} && exec "$@"', "sh", *python]

@@ -22,12 +22,13 @@ COMPANY = str(ROOT / "examples" / "company")
 TINY = ["train.epochs=2", "encoder.width=8", "heads.hidden=8", "heads.width=8", *QUICK_PROBE]
 SETS = [word for setting in TINY for word in ("--set", setting)]
 COMMANDS = {
-    "train": ["train", "cora", "--out", "run", *SETS],
-    "embed": ["embed", "run", "cora", "--out", "z.parquet"],
-    "neighbors": ["neighbors", "run", "35"],
+    "bundled": ["data", "check", "cora"],
+    "train": ["train", COMPANY, "--label", "team", "--out", "run", *SETS],
+    "embed": ["embed", "run", COMPANY, "--out", "z.parquet"],
+    "neighbors": ["neighbors", "run", "jun.ito"],
     "cluster": ["cluster", "run", "--clusters", "7"],
     "report": ["report", "run"],
-    "evaluate": ["evaluate", "cora", "--runs", "1", "--out", "scores", *SETS],
+    "evaluate": ["evaluate", COMPANY, "--label", "team", "--runs", "1", "--out", "scores", *SETS],
     "list": ["data", "list"],
     "check": ["data", "check", COMPANY, "--label", "team"],
     "info": ["info"],

@@ -1,7 +1,6 @@
 """Node clustering: k-means against the labels by accuracy (Hungarian matching), NMI and ARI."""
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ WHOLE_NODES = 20_000  # above, k-means learns from batches
 WHOLE_NUMBERS = 2**22
 LEARNT_NODES = 200_000  # above, these are as many of all rows, drawn at random
 SAMPLE = 2_000  # rows that a number of clusters is chosen on
+COUNTS = range(2, 21)  # of clusters, among which silhouettes choose
 WIDTH = 50  # principal components: of that sample, and of many numbers
 
 
@@ -53,7 +53,7 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     return np.concatenate([means.predict(normalize(z[part])) for part in row_parts(*z.shape)])
 
 
-def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) -> int:
+def choose_clusters(z: Array, seed: int) -> int:
     """Return the number of clusters with the largest mean silhouette on a sample of the rows.
 
     No label is read. 1 where no number is possible: rows that are all alike, or fewer than three.
@@ -67,7 +67,7 @@ def choose_clusters(z: Array, seed: int, among: Iterable[int] = range(2, 21)) ->
         rows = principal_rows(rows, WIDTH, seed)
     np.fill_diagonal(distances, 0)
     scores = {}
-    for count in among:
+    for count in COUNTS:
         if count >= len(rows):
             continue
         with warnings.catch_warnings():
