@@ -30,8 +30,9 @@ def align(z: Array, reference: Array) -> Alignment:
         )
     if len(z) < z.shape[1]:
         raise DGBError(
-            f"{len(z)} common nodes do not fix a map of {z.shape[1]} columns; it takes as many "
-            "nodes as columns"
+            f"{len(z)} common nodes do not fix a map of {z.shape[1]} columns, which takes as many "
+            "nodes as columns; train both runs with fewer (embed.learnt_columns=64), or let "
+            "`dgb update` keep the axes"
         )
     rotation = find_rotation(z, reference)
     return Alignment(rotation, cosines(z, reference), cosines(z @ rotation, reference))
