@@ -11,6 +11,7 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Line
 from dgb.measure.table import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
+from dgb.reproduce.plan import BEST
 from dgb.reproduce.published import DATASETS, find_published, rows
 from dgb.reproduce.summary import OWN_TITLES
 
@@ -68,7 +69,7 @@ def _draw_row(axes: Any, row: str, by_probe: dict[str, dict[tuple[str, str], Cur
     axes.set_xticks([FIRST, *STEPS[1:]], named, fontsize=6)
     axes.set_xticks([], minor=True)
     axes.tick_params(axis="y", labelsize=7)
-    axes.set_title(title_of(row), fontsize=8)
+    axes.set_title(title_of(row).removeprefix(f"{title_of(BEST)}, "), fontsize=8)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
 
