@@ -20,7 +20,7 @@ from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
 from dgb.data.structure import structural_features
-from dgb.model.blocks import split_blocks
+from dgb.model.blocks import make_structure, split_blocks
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Recipe
@@ -146,6 +146,26 @@ def test_rows_of_zeros_stay(graph: Graph, form: str) -> None:
     found = blocks_of(with_empty_rows(graph), f"embed.normalise={form}")
     assert not found["learnt"][7].any() and not found["diffused"][7].any()
     assert all(part.isfinite().all() for part in found.values())
+
+
+def test_what_no_training_changes_is_made_once(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def make(*given: Any) -> torch.Tensor:
+        made.append(make_structure(*given))
+        return made[-1]
+
+    monkeypatch.setattr("dgb.model.embed.make_structure", make)
+    recipe, encoder = recipe_of("embed.centre=true", "embed.normalise=block"), encoder_of(graph)
+    inputs = make_inputs(graph, recipe, CPU)
+    settle(encoder, inputs, recipe.embed)
+    first, again = (embed(encoder, inputs, recipe.embed) for _ in range(2))
+    assert len(made) == 1
+    torch.testing.assert_close(again, first, rtol=0, atol=0)
+    anew = embed(encoder, make_inputs(graph, recipe, CPU), recipe.embed)
+    torch.testing.assert_close(anew, first, rtol=0, atol=0)
 
 
 def test_blocks_can_be_left_out(graph: Graph) -> None:

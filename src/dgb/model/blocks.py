@@ -18,6 +18,7 @@ from dgb.views.inputs import Inputs
 
 FEATURES = "features"  # X itself, next to the others
 ALL = (*BLOCKS, FEATURES)
+FIXED = ("diffused", "structure")  # whatever is learnt
 # What an encoder keeps of its training graph, next to means: of X, of H, of all blocks.
 DIRECTIONS, AXES, LENGTHS = "directions", "axes", "lengths"
 SHORTEST = 1e-12

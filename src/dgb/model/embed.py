@@ -11,6 +11,7 @@ from dgb.model.blocks import (
     AXES,
     DIRECTIONS,
     FEATURES,
+    FIXED,
     LENGTHS,
     choose_scales,
     column_products,
@@ -79,11 +80,7 @@ def _make_blocks(
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
     shape = (inputs.shape[0], sum(widths.values()))
-    if inputs.store is None:
-        z = torch.empty(shape, device=inputs.device)
-    else:
-        z = torch.from_numpy(inputs.store.make_array(name, shape))
-    means = {}
+    z, means = _make_room(inputs, name, shape), {}
     for block, out in split_blocks(z, widths).items():
         _write_block(encoder, inputs, recipe, block, out)
         if recipe.centre:
@@ -91,13 +88,16 @@ def _make_blocks(
     return z, means
 
 
+def _make_room(inputs: Inputs, name: str, shape: tuple[int, int]) -> Tensor:
+    if inputs.store is None:
+        return torch.empty(shape, device=inputs.device)
+    return torch.from_numpy(inputs.store.make_array(name, shape))
+
+
 def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
     """Write a block as it comes: H and X are diffused where the recipe says so."""
-    if block == "diffused":
-        inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), out)
-        return
-    if block == "structure":
-        out.copy_(make_structure(inputs, recipe))
+    if block in FIXED:
+        out.copy_(_find_fixed(encoder, inputs, recipe, block, out.shape[1]))
         return
     if block == FEATURES:
         _write_features(inputs, out)
@@ -107,6 +107,21 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
     for i in range(0, out.shape[1], step) if recipe.smooth else ():
         columns = out[:, i : i + step].contiguous().to(inputs.x.device)
         out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
+
+
+def _find_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, width: int) -> Tensor:
+    """Return a block that no training changes; of the training graph it is made once."""
+    found = inputs.fixed.get(block)
+    if found is not None and found.shape[1] == width:
+        return found
+    if block == "structure":
+        found = make_structure(inputs, recipe)
+    else:
+        found = _make_room(inputs, block, (inputs.shape[0], width))
+        inputs.diffused.write(find_directions(encoder, inputs, width), found)
+    if inputs.is_own:
+        inputs.fixed[block] = found
+    return found
 
 
 def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) -> None:

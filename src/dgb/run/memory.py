@@ -11,6 +11,7 @@ from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph, NodeType
 from dgb.errors import DGBError
 from dgb.evaluate.probe_rows import MOST
+from dgb.model.blocks import FIXED
 from dgb.recipe import LEARNT, Recipe
 from dgb.run.machine import choose_device, free_gb
 from dgb.settings import listed_names
@@ -47,7 +48,8 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
     # Those of DGB and of the untrained encoder, and the rows that a probe learns from.
     widths = recipe.embed.widths(width, d)
     embedded = sum(widths.values())
-    kept = 0 if is_on_disk else 2 * n * embedded + (0 if is_sparse else n * d)
+    fixed = sum(widths.get(block, 0) for block in FIXED)  # kept for the untrained encoder too
+    kept = 0 if is_on_disk else n * (2 * embedded + fixed) + (0 if is_sparse else n * d)
     walked = 4 * n * widths.get("structure", 0)  # ids, two hops and their sum
     embeddings = (kept + max(walked, min(n // 5, 2 * MOST) * embedded)) * FLOAT
     return {

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +73,11 @@ class Inputs:
         if self.edges is not None:
             absent = draw_absent(self.edges, self.shape[0], pairs.shape[1], generator)
         return DrawnOperator(made[spec.operator], pairs, absent)
+
+    @cached_property
+    def fixed(self) -> dict[str, Tensor]:
+        """Blocks of vectors that no training changes, by name: kept here once they are made."""
+        return {}
 
     @property
     def diffused(self) -> DiffusedFeatures:
