@@ -97,7 +97,7 @@ def _make_room(inputs: Inputs, name: str, shape: tuple[int, int]) -> Tensor:
 def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
     """Write a block as it comes: H and X are diffused where the recipe says so."""
     if block in FIXED:
-        out.copy_(_find_fixed(encoder, inputs, recipe, block, out.shape[1]))
+        _write_fixed(encoder, inputs, recipe, block, out)
         return
     if block == FEATURES:
         _write_features(inputs, out)
@@ -109,19 +109,19 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
         out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
 
 
-def _find_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, width: int) -> Tensor:
-    """Return a block that no training changes; of the training graph it is made once."""
+def _write_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
+    """Write a block that no training changes; of the training graph it is made once."""
     found = inputs.fixed.get(block)
-    if found is not None and found.shape[1] == width:
-        return found
-    if block == "structure":
-        found = make_structure(inputs, recipe)
-    else:
-        found = _make_room(inputs, block, (inputs.shape[0], width))
-        inputs.diffused.write(find_directions(encoder, inputs, width), found)
+    if found is None or found.shape != out.shape:
+        # Of a later graph nothing is kept: its vectors are made once anyway.
+        found = _make_room(inputs, block, (len(out), out.shape[1])) if inputs.is_own else out
+        if block == "structure":
+            found.copy_(make_structure(inputs, recipe))
+        else:
+            inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), found)
     if inputs.is_own:
         inputs.fixed[block] = found
-    return found
+        out.copy_(found)
 
 
 def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) -> None:
