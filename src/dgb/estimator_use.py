@@ -168,7 +168,8 @@ def _make_page(model: Any, graph: AnyGraph) -> str:
 
     recipe = model.recipe_
     z = embed_graph(model.encoder_, graph, recipe)
-    scores, predicted, split = score_vectors(z[target_rows(graph, recipe)], graph, recipe)
+    rows = z[target_rows(graph, recipe)]
+    scores, predicted, split = score_vectors(rows, graph, recipe, model.encoder_)
     scores |= describe(graph, recipe) | {"effective_rank": measure_rank(z)}
     with tempfile.TemporaryDirectory() as folder:
         is_whole = recipe.data.target == ALL_TYPES

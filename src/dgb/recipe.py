@@ -244,6 +244,12 @@ class Embed:
         is_whole = self.normalise == "none" and not (self.learnt_columns or self.centre)
         return self.blocks == ("learnt",) and is_whole
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of every block, which X itself is among."""
+        weights = (1.0, self.diffused_weight, self.structure_weight)
+        return dict(zip(BLOCKS, weights, strict=True)) | {"features": 1.0}
+
     def widths(self, learnt: int, num_features: int) -> dict[str, int]:
         """Return how many columns each block has, in their order; X itself is the last one."""
         learnt = min(self.learnt_columns or learnt, learnt)
@@ -279,6 +285,9 @@ class Probe:
         "auto",
         "rows of the input; auto: none or l2, any: one of the three, best on validation",
         among=("auto", "any", "none", "l2", "rms"),
+    )
+    blocks: bool = setting(
+        False, "choose weights of embed.blocks on validation, for a figure of its own", before=False
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from dgb.cookbook import load_recipe, recipe_hash, split_override
 from dgb.errors import DGBError
 from dgb.recipe import Probe, Recipe
-from dgb.settings import hashed_values, make_section, plain_values
+from dgb.settings import hashed_values, make_section
 
 LABELS = ("labels",)
 BOTH = ("features", "labels")
@@ -120,7 +120,7 @@ def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
         return recipe_hash(settings)
     values = {"method": key} | hashed_values(settings)
     if not METHODS[key].classifies and probe not in (None, USUAL_PROBE):
-        values["probe"] = plain_values(probe)
+        values["probe"] = hashed_values(probe)
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -96,6 +96,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
 
 def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
     """Return the recipe, after a check, and those of --set that are for methods."""
+    from dgb.evaluate.probe import refuse_blocks
     from dgb.run.check import check_recipe
 
     sections = [f.name for f in fields(Recipe)]
@@ -105,6 +106,7 @@ def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe
     options.set = [o for o in options.set if o not in for_methods]
     recipe = choose_recipe(options)
     check_recipe(recipe)
+    refuse_blocks(recipe.probe)
     if recipe.train.device != "auto":
         raise DGBError(
             "compare runs all systems on the device that torch finds; leave train.device as it is, "

@@ -48,6 +48,7 @@ def run(options: Namespace) -> None:
         columns = repeat.CLUSTER_COLUMNS if options.task == "cluster" else repeat.COLUMNS
         is_typed = isinstance(graph, HeteroGraph)
         table = repeat.split_table(lines) if is_typed else repeat.scores_table(lines, columns)
+    apart = repeat.blocks_lines(lines) if options.task == "classify" else []
     counted = f"mean ± std over {len(lines)} independent trainings"
-    output("", *table.splitlines(), "", counted if len(lines) > 1 else "one training")
+    output("", *table.splitlines(), *apart, "", counted if len(lines) > 1 else "one training")
     output(f"every training: {path}")

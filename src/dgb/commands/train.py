@@ -126,7 +126,7 @@ def train_into(
     """Train into a folder that is there; what stops it is said together with how to resume."""
     from dgb.data.typed.graph import HeteroGraph
     from dgb.files.atomic import UNWRITABLE
-    from dgb.measure.repeat import scores_table, split_table
+    from dgb.measure.repeat import blocks_lines, scores_table, split_table
     from dgb.report.page import write_report
     from dgb.run.folder import EMBEDDINGS
     from dgb.run.train import train_run
@@ -145,7 +145,7 @@ def train_into(
         raise DGBError(f"{what}: {error.strerror or error}; fix that and {again}") from error
     if "dgb" in scores:
         table = split_table if isinstance(graph, HeteroGraph) else scores_table
-        output("", *table([scores]).splitlines(), "")
+        output("", *table([scores]).splitlines(), *blocks_lines([scores]), "")
     output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
     if "drift" in scores:
         output("", *drift_lines(scores["drift"], folder), "")

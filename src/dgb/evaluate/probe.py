@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
+from dgb.errors import DGBError
 from dgb.evaluate.heads import (
     LinearHeads,
     class_codes,
@@ -55,6 +56,11 @@ class Classifier:
     validation: float  # accuracy
     validation_loss: float
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What validation chose, as a results file holds it."""
+        return {"normalise": self.scaling.form, "weight_decay": self.weight_decay}
+
     def predict(self, z: Any, nodes: Array | None = None) -> Array:
         """Return the class of every row of z, or of some of them."""
         count = z.shape[0] if nodes is None else len(nodes)
@@ -84,6 +90,7 @@ def linear_probe(
         >>> linear_probe(Z, graph.labels, graph.splits[0]).test
     """
     recipe = recipe or Probe()
+    refuse_blocks(recipe)
     if recipe.kind == "dgi":
         return _dgi_probe(z, labels, split, seed)
     if recipe.kind == "heco":
@@ -92,12 +99,18 @@ def linear_probe(
     predicted = chosen.predict(z)
     # Once more for the test rows alone: a product of other rows may round otherwise.
     predicted[split.test] = chosen.predict(z, split.test)
-    settings: dict[str, Any] = {
-        "normalise": chosen.scaling.form,
-        "weight_decay": chosen.weight_decay,
-    }
     right = accuracy(predicted[split.test], labels[split.test])
-    return ProbeScores(chosen.validation, right, settings, predicted)
+    return ProbeScores(chosen.validation, right, chosen.settings, predicted)
+
+
+def refuse_blocks(recipe: Probe) -> None:
+    """Refuse to weigh the blocks of rows that are not known to have any."""
+    if recipe.blocks:
+        raise DGBError(
+            "probe.blocks weighs the blocks of vectors that DGB has trained, which rows of other "
+            "systems and of files do not have; it goes with `dgb train` and `dgb evaluate`, leave "
+            "it out here"
+        )
 
 
 def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Classifier:

@@ -9,6 +9,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.block_weights import Blocks, weigh_blocks
 from dgb.evaluate.cluster import cluster, score_clusters
 from dgb.evaluate.labels import are_numbers, choose_split, splits_by_name
 from dgb.evaluate.probe import linear_probe
@@ -104,17 +105,20 @@ def without_test_labels(graph: Some, seed: int) -> Some:
     return _with_labels(graph, labels, (replace(split, test=split.test[:0]),))
 
 
-def score_embeddings(z: Any, graph: AnyGraph, recipe: Probe, seed: int) -> dict[str, Any]:
+def score_embeddings(
+    z: Any, graph: AnyGraph, recipe: Probe, seed: int, blocks: Blocks | None = None
+) -> dict[str, Any]:
     """Return the probe's and the clustering's scores of one row per node, dense or sparse.
 
     Of a graph of several node types the rows are those of the target type. `probe` holds the
-    scores of its first split, and `splits` those of all.
+    scores of its first split, and `splits` those of all. Where blocks are given, `blocks` holds the
+    scores with the weights that validation chose for them.
     """
-    return score_and_predict(z, graph, recipe, seed)[0]
+    return score_and_predict(z, graph, recipe, seed, blocks)[0]
 
 
 def score_and_predict(
-    z: Any, graph: AnyGraph, recipe: Probe, seed: int
+    z: Any, graph: AnyGraph, recipe: Probe, seed: int, blocks: Blocks | None = None
 ) -> tuple[dict[str, Any], Array | None]:
     """Return the scores, and the class of every node by the probe, where there is one."""
     if reason := why_not_scored(graph, seed):
@@ -132,6 +136,8 @@ def score_and_predict(
     clusters = asdict(score_clusters(cluster(z, nodes.num_classes, seed), labels))
     name, probe = next(iter(probes.items()))
     scores = {"probe": probe.values(), "cluster": clusters}
+    if blocks is not None:
+        scores["blocks"] = weigh_blocks(z, labels, splits[name], recipe, blocks).values()
     if isinstance(graph, Graph):
         return scores, probe.predicted
     # What has room for one split shows the first, and says which that is.

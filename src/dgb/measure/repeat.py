@@ -14,7 +14,7 @@ from dgb.evaluate.scores import why_not_scored
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
 from dgb.measure.runner import Group, Work, require_lines, run
-from dgb.measure.table import percent, text_table
+from dgb.measure.table import percent, spread, text_table
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.score import describe, reference_systems, score_systems
 from dgb.run.train import train
@@ -128,6 +128,32 @@ def _table(lines: list[Line], rows: Mapping[str, Keys], columns: Mapping[str, Ke
     whole = {name: cells for name, cells in values.items() if {} not in chain(*cells)}
     cells = zip(rows, *(map(percent, column) for column in whole.values()), strict=True)
     return text_table(("", *whole), cells, *WIDTHS)
+
+
+def blocks_lines(lines: list[Line]) -> list[str]:
+    """Return a table of the scores with weights that validation chose for blocks, if there is one.
+
+    It stands apart: other systems have no blocks to weigh.
+    """
+    weighed = {
+        title: [line[system]["blocks"] for line in lines]
+        for system, title in SYSTEMS.items()
+        if all("blocks" in line.get(system, {}) for line in lines)
+    }
+    if not weighed:
+        return []
+    names = next(iter(weighed.values()))[0]["settings"]["weights"]
+    rows = [
+        (
+            title,
+            *(percent(scores[part] for scores in found) for part in ACCURACIES),
+            *(spread([s["settings"]["weights"][name] for s in found], 2) for name in names),
+        )
+        for title, found in weighed.items()
+    ]
+    head = ("", *ACCURACIES, *(f"× {name}" for name in names))
+    about = "weights of blocks chosen on validation (probe.blocks), apart from the figures above:"
+    return ["", about, *text_table(head, rows, *WIDTHS).splitlines()]
 
 
 def _get(values: Any, key: str) -> Any:

@@ -97,8 +97,7 @@ class Scales:
 def choose_scales(encoder: Any, recipe: Embed, kept: Tensor | None) -> Scales:
     """Return the scales of blocks, by their lengths in the training graph where it is by these."""
     widths = recipe.widths(encoder.width, encoder.num_features)
-    weights = {"diffused": recipe.diffused_weight, "structure": recipe.structure_weight}
-    factors = [weights.get(name, 1.0) for name in widths]
+    factors = [recipe.weights[name] for name in widths]
     if recipe.normalise == "block":
         lengths = [0.0 if kept is None else float(kept[ALL.index(name)]) for name in widths]
         if not all(lengths):

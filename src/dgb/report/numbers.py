@@ -72,6 +72,7 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
             + (f"; {', '.join(more)}" if more else ""),
             _bars({key: (value, f"{100 * value:.1f}") for key, value in accuracy.items()}),
         ),
+        *_blocks_card(scores),
         _card(
             "Clusters and labels (NMI)",
             f"{nmi['dgb']:.2f}",
@@ -80,6 +81,25 @@ def _labelled_cards(scores: dict[str, Any]) -> list[str]:
             f"ARI {found['ari']:.2f}, accuracy {100 * found['accuracy']:.1f} %",
             _bars({key: (value, f"{value:.2f}") for key, value in nmi.items()}),
         ),
+    ]
+
+
+def _blocks_card(scores: dict[str, Any]) -> list[str]:
+    """Return what weights that validation chose for blocks give, nothing where none were chosen."""
+    found = {key: scores[key]["blocks"] for key in SYSTEMS if "blocks" in scores.get(key, {})}
+    if "dgb" not in found:
+        return []
+    weights = found["dgb"]["settings"]["weights"]
+    chosen = ", ".join(f"{weight:g} × {name}" for name, weight in weights.items())
+    right = {key: 100 * scores["test"] for key, scores in found.items()}
+    return [
+        _card(
+            "Test accuracy, blocks weighed",
+            f"{right['dgb']:.1f} %",
+            f"with weights of blocks chosen on validation nodes too: {chosen}; other systems have "
+            "no blocks to weigh, so compare them by the test accuracy",
+            _bars({key: (value / 100, f"{value:.1f}") for key, value in right.items()}),
+        )
     ]
 
 

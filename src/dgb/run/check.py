@@ -29,8 +29,7 @@ def check_recipe(recipe: Recipe) -> None:
     size = recipe.train.batch_size
     if size and recipe.encoder.layers > 1:
         raise DGBError(f"train.batch_size needs {ONE_LAYER}")
-    if not recipe.probe.weight_decays:
-        raise DGBError("probe.weight_decays must list at least one number")
+    _check_probe(recipe)
     if size == 1 and recipe.heads.batch_norm:
         raise DGBError("train.batch_size must be 0 or at least 2: BatchNorm needs several rows")
     if size and recipe.train.order == "transform":
@@ -46,6 +45,19 @@ def _check_hops(recipe: Recipe) -> None:
     if needed_operators(recipe) != {"adj"}:
         raise DGBError(
             "encoder.hops go over adj: let view1.augment, view2.augment and embed.operator end so"
+        )
+
+
+def _check_probe(recipe: Recipe) -> None:
+    probe = recipe.probe
+    if not probe.weight_decays:
+        raise DGBError("probe.weight_decays must list at least one number")
+    if probe.blocks and probe.kind != "linear":
+        raise DGBError("probe.blocks is of the probe that chooses; set probe.kind=linear")
+    if probe.blocks and len(recipe.embed.blocks) + recipe.embed.features < 2:
+        raise DGBError(
+            "probe.blocks weighs the blocks of a vector, and this recipe has one; set "
+            "embed.blocks=learnt,diffused,structure (graphs of one node type), or leave it out"
         )
 
 

@@ -8,7 +8,7 @@ from dgb.arrays import Array
 from dgb.data.align import check_width
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
-from dgb.recipe import Recipe
+from dgb.recipe import Probe, Recipe
 from dgb.run.memory import choose_scratch
 from dgb.run.setup import make_setup, resolve_recipe
 from dgb.views.inputs import has_row_batches
@@ -27,8 +27,9 @@ def embed_graph(
     A graph of several node types is aligned to the encoder's schema before. If the encoder was
     trained on this very graph, blocks that the training did without can be made of it.
     """
-    # A model may be used elsewhere than it was trained.
-    recipe = resolve_recipe(graph, replace(recipe, train=replace(recipe.train, device="auto")))
+    # A model may be used elsewhere than it was trained, and for other than its scores.
+    train = replace(recipe.train, device="auto")
+    recipe = resolve_recipe(graph, replace(recipe, train=train, probe=Probe()))
     scratch = None
     if isinstance(graph, Graph):
         check_width(graph, encoder.num_features)

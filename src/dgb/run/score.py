@@ -1,5 +1,6 @@
 """The scores of a run, next to those of the untrained encoder and of the features alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Split
 from dgb.data.typed.graph import AnyGraph
+from dgb.evaluate.block_weights import Blocks
 from dgb.evaluate.labels import splits_by_name
 from dgb.evaluate.scores import (
     class_names,
@@ -17,6 +19,7 @@ from dgb.evaluate.scores import (
     score_embeddings,
     why_not_scored,
 )
+from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, machine_kind, versions
 from dgb.run.setup import Trained
@@ -44,28 +47,40 @@ def score_systems(
 
     With them, the class of every node by the probe of DGB, where there is one such probe.
     """
-    probe, seed = trained.recipe.probe, trained.recipe.train.seed
+    recipe = trained.recipe
+    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(trained.encoder, recipe)
     with progress_bar(None, "scores", unit="system", total=3) as bar:
-        scores, predicted = score_and_predict(z[trained.setup.labelled], graph, probe, seed)
+        own = z[trained.setup.labelled]
+        scores, predicted = score_and_predict(own, graph, probe, recipe.train.seed, blocks)
         systems = {"dgb": scores}
         bar.update()
         for name, rows in reference_systems(trained).items():
-            systems[name] = score_embeddings(rows, graph, probe, seed)
+            weighed = None if name == "raw" else blocks  # X has none
+            systems[name] = score_embeddings(rows, graph, probe, recipe.train.seed, weighed)
             bar.update()
     return systems, predicted
 
 
+def blocks_of(encoder: Encoder, recipe: Recipe) -> Blocks | None:
+    """Return the blocks that vectors by an encoder have, None where they are not to be weighed."""
+    if not recipe.probe.blocks:
+        return None
+    widths = recipe.embed.widths(encoder.width, encoder.num_features)
+    return Blocks(widths, {name: recipe.embed.weights[name] for name in widths})
+
+
 def score_vectors(
-    z: Array, graph: AnyGraph, recipe: Recipe
+    z: Array, graph: AnyGraph, recipe: Recipe, encoder: Encoder
 ) -> tuple[dict[str, Any], Array | None, Split | None]:
-    """Return the scores of DGB's vectors alone, the class told of every node, and the split.
+    """Return the scores of an encoder's vectors alone, the class told of every node, and the split.
 
     Nothing where labels allow no score.
     """
     seed = recipe.train.seed
     if why_not_scored(graph, seed):
         return {}, None, None
-    scores, predicted = score_and_predict(z, graph, recipe.probe, seed)
+    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(encoder, recipe)
+    scores, predicted = score_and_predict(z, graph, probe, seed, blocks)
     table, names, split = tell_classes(graph, predicted, seed)
     return {"dgb": scores} | table, names, split
 
