@@ -117,7 +117,7 @@ def test_the_hash_follows_what_changes_results() -> None:
 # would orphan them.
 HASHES = {
     "paper": "f78089aed28f",
-    "paper-cora": "6bd5ff47812f",
+    "paper-cora": "fae466466bcb",
     "paper-citeseer": "1907c18e384e",
     "paper-pubmed": "406c3270f3a5",
     "hetero": "19dbae0995e0",

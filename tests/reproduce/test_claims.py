@@ -5,7 +5,15 @@ import pytest
 from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
-from dgb.reproduce.claims import CLAIMS, Cells, Values, cells_of, check_claims, verdict
+from dgb.reproduce.claims import (
+    CLAIMS,
+    Cells,
+    Values,
+    cells_by_length,
+    cells_of,
+    check_claims,
+    verdict,
+)
 from dgb.reproduce.published import find_published, rows
 
 
@@ -65,3 +73,14 @@ def test_the_table_has_a_column_per_data_set() -> None:
     text = check_claims({"cora": _published("cora"), "pubmed": _published("pubmed")})
     assert text.startswith("| the paper says | Cora | Pubmed |")
     assert len(text.splitlines()) == len(CLAIMS) + 2
+
+
+def test_curves_are_judged_at_every_length() -> None:
+    lines = [
+        {"method": row, "scores": {"0": {}, "300": {"dgi": accuracy, "resplit": 0.5}}}
+        for row, accuracy in (("nfd+adj|nd+diff", 0.8), ("p=1", 0.7), ("p=1", 0.6))
+    ]
+    cells = cells_by_length(lines, "dgi")
+    assert list(cells) == ["300"]
+    assert cells["300"]["table3", "nfd+adj|nd+diff"] == cells["300"]["table4", "dgb"]
+    assert cells["300"]["table4", "p=1"] == Values([70.0, 60.0], [50.0, 50.0])

@@ -7,15 +7,8 @@ import pytest
 from dgb.baselines.methods import METHODS
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.errors import DGBError
-from dgb.reproduce.plan import (
-    ABLATIONS,
-    CHEAPER,
-    check_datasets,
-    chosen_rates,
-    plan,
-    rate_keys,
-    table3_recipe,
-)
+from dgb.reproduce.pairs import ABLATIONS, CHEAPER, LONG, chosen_rates, rate_keys, table3_recipe
+from dgb.reproduce.plan import by_dgi_too, check_datasets, plan
 from dgb.reproduce.published import DATASETS, rows
 from dgb.reproduce.summary import summarise
 from dgb.run.check import check_recipe
@@ -64,10 +57,13 @@ def test_the_shared_recipe_is_one() -> None:
     assert len({recipe_hash(job.recipe) for job in shared}) == 1
 
 
-def test_table_3_has_the_paper_s_pairs_and_changes_nothing_but_views_and_rates() -> None:
-    jobs = [job for job in plan("table3", ("cora",), 1) if "|" in job.method]
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_table_3_has_the_paper_s_pairs_and_changes_nothing_but_views_and_rates(
+    dataset: str,
+) -> None:
+    jobs = [job for job in plan("table3", (dataset,), 1) if "|" in job.method]
     assert [job.method for job in jobs] == [row.key for row in rows("table3")]
-    paper = load_recipe("paper-cora", CHEAPER["cora"])
+    paper = load_recipe(f"paper-{dataset}", CHEAPER.get(dataset, ()))
     for job in jobs:
         assert f"{job.recipe.view1.augment}|{job.recipe.view2.augment}" == job.method
         same_views = replace(job.recipe, view1=paper.view1, view2=paper.view2)
@@ -94,6 +90,27 @@ def test_every_pair_has_rates_for_every_data_set() -> None:
             assert len(chosen_rates(dataset, row.key)) == len(rate_keys(row.key))
     with pytest.raises(DGBError, match="dgb reproduce rates"):
         chosen_rates("cora", "nfd+diff|nfd+diff")
+
+
+def test_at_one_length_both_probes_score_the_same_training() -> None:
+    assert set(LONG) | set(CHEAPER) == set(DATASETS) and not set(LONG) & set(CHEAPER)
+    jobs = by_dgi_too(plan("table4", DATASETS, 1))
+    added = jobs[len(ABLATIONS) * len(DATASETS) :]
+    assert {job.dataset for job in added} == set(LONG)
+    for job in added:
+        (own,) = [j for j in jobs if j.training == job.training and j not in added]
+        assert (job.method, job.recipe.probe.kind) == (own.method, "dgi")
+        assert job.hash != own.hash
+    table2 = plan("table2", ("cora",), 1)
+    assert [job.method for job in by_dgi_too(table2)[len(table2) :]] == ["dgb"]
+    assert by_dgi_too(plan("parts", DATASETS, 1)) == plan("parts", DATASETS, 1)
+
+
+@pytest.mark.parametrize("dataset", LONG)
+def test_the_recipe_is_the_best_row_of_both_tables(dataset: str) -> None:
+    best = table3_recipe(dataset, "nfd+adj|nd+diff")
+    assert best == load_recipe(f"paper-{dataset}")
+    assert best in [job.recipe for job in plan("table4", (dataset,), 1)]
 
 
 def test_table_4_removes_one_thing_at_a_time() -> None:

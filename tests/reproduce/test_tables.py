@@ -1,5 +1,6 @@
 """From lines to cells and pages: means, intervals, differences, and the paper's figures."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.measure.job import Job
 from dgb.reproduce.published import Cell
-from dgb.reproduce.render import write_table
+from dgb.reproduce.render import BY_DGI, write_table
 from dgb.reproduce.summary import Measured, summarise
 
 
@@ -40,11 +41,12 @@ def test_rows_are_the_paper_s_then_ours(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = [
         {"test_accuracy": a, "val_accuracy": a} for a in (0.83, 0.84, 0.85)
     ]
-    rows = summarise("table2", list(zip(jobs, lines, strict=True)))
+    pairs = list(zip(jobs, lines, strict=True))
+    rows = summarise("table2", pairs)
     keys = [row.key for row in rows]
     assert keys[keys.index("dgb") + 1] == "dgb-default"
     assert "graphmae2" in keys and not rows[keys.index("graphmae2")].measured
-    text = write_table("table2", rows, tmp_path)
+    text = write_table("table2", pairs, tmp_path)
     assert "| DGB | 83.5 ± 0.7 (2); published 83.4, +0.1 = |" in text
     assert "| LP | (68.0) |" in text
     assert "| DGB, default recipe | 85.0 (1) |" in text
@@ -72,5 +74,16 @@ def test_short_is_two_deviations_or_a_point_and_a_half(
 
 def test_our_own_table_has_no_published_rows(tmp_path: Path) -> None:
     job = Job("parts", "links alone", "cora", "dgb", load_recipe("paper-cora"))
-    rows = summarise("parts", [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})])
-    assert "| links alone | 50.0 (1) |" in write_table("parts", rows, tmp_path)
+    pairs = [(job, {"test_accuracy": 0.5, "val_accuracy": 0.4})]
+    assert "| links alone | 50.0 (1) |" in write_table("parts", pairs, tmp_path)
+
+
+def test_what_dgi_s_probe_has_measured_is_a_table_of_its_own(tmp_path: Path) -> None:
+    recipe = load_recipe("paper-cora")
+    job = Job("table4", "p=1", "cora", "dgb", recipe)
+    by_dgi = replace(job, recipe=load_recipe(recipe, ["probe.kind=dgi"]))
+    lines = [{"test_accuracy": a, "val_accuracy": a} for a in (0.8, 0.7)]
+    text = write_table("table4", list(zip((job, by_dgi), lines, strict=True)), tmp_path)
+    first, second = text.split(BY_DGI)
+    assert "| p = 1 | 80.0 (1); published 74.6, +5.4 |" in first and "70.0" not in first
+    assert "| p = 1 | 70.0 (1); published 74.6, -4.6 ▼ |" in second and "p = 0" not in second

@@ -1,14 +1,19 @@
 """What the paper reads off its tables, held against ours: does it hold on every data set?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dgb.errors import DGBError
-from dgb.measure.job import Job
-from dgb.measure.table import mean_std
-from dgb.reproduce.plan import BEST, SWAPPED
+from dgb.files.atomic import write_text
+from dgb.measure.job import Job, Line
+from dgb.measure.table import markdown_table, mean_std
+from dgb.reproduce.curves import known_lines, plan_curves
+from dgb.reproduce.pairs import BEST, SWAPPED
+from dgb.reproduce.plan import MOST_RUNS, by_dgi_too, plan
 from dgb.reproduce.published import rows
+from dgb.reproduce.results import match_lines, of_probe
 
 
 class Values(NamedTuple):
@@ -78,21 +83,60 @@ CLAIMS = (
 )  # fmt: skip
 
 
+BY_TEST, BY_LENGTH = "On test nodes", "On validation nodes of Cora, by the number of steps"
+
+
+def write_claims(datasets: tuple[str, ...], results: Path) -> str:
+    """Write results/claims.md: test accuracy by either probe, then the curves; return the text."""
+    jobs = [job for t in ("table3", "table4") for job in plan(t, datasets, MOST_RUNS)]
+    pairs = match_lines(by_dgi_too(jobs), results)
+    curves = known_lines("curves", plan_curves(("cora",), runs=1), results)
+    tables = {
+        f"{BY_TEST}, by the solved probe": cells_of(of_probe(pairs, is_dgi=False)),
+        f"{BY_TEST}, by DGI's probe": cells_of(of_probe(pairs, is_dgi=True)),
+        f"{BY_LENGTH}, by the solved probe": cells_by_length(curves, "solved"),
+        f"{BY_LENGTH}, by DGI's probe": cells_by_length(curves, "dgi"),
+    }
+    made = (f"{title}\n\n{check_claims(cells)}" for title, cells in tables.items() if cells)
+    text = "\n".join(made)
+    write_text(results / "claims.md", text)
+    return text
+
+
 def check_claims(cells: dict[str, Cells]) -> str:
-    """Return a Markdown table: for each claim and data set the difference and whether it holds."""
-    for dataset, each in cells.items():
+    """Return a Markdown table: for each claim and column the difference and whether it holds."""
+    for column, each in cells.items():
         wanted = {(table, row.key) for table in ("table3", "table4") for row in rows(table)}
         if missing := sorted(row for _, row in wanted - set(each)):
             raise DGBError(
-                f"not measured on {dataset}: {', '.join(missing)}; `dgb reproduce table3`"
+                f"not measured on {column}: {', '.join(missing)}; `dgb reproduce table3`"
             )
-    head = f"| the paper says | {' | '.join(d.capitalize() for d in cells)} |"
-    lines = [head, f"|---|{'---|' * len(cells)}"]
-    lines += [
-        f"| {claim.text} | {' | '.join(verdict(*claim.pair(each)) for each in cells.values())} |"
-        for claim in CLAIMS
-    ]
-    return "\n".join(lines) + "\n"
+    made = (
+        (claim.text, *(verdict(*claim.pair(each)) for each in cells.values())) for claim in CLAIMS
+    )
+    head = ("the paper says", *(column.capitalize() for column in cells))
+    return markdown_table(head, made, is_narrow=True) + "\n"
+
+
+def cells_by_length(lines: Sequence[Line], probe: str) -> dict[str, Cells]:
+    """Return validation accuracies of the curves as cells, by the number of steps."""
+    cells: dict[str, Cells] = {}
+    for line in lines:
+        for steps, scores in line["scores"].items():
+            if steps == "0":
+                continue  # the same encoder for all
+            own = cells.setdefault(steps, {})
+            for key in _places(line["method"]):
+                values = own.setdefault(key, Values([], []))
+                values.test.append(100 * scores[probe])
+                values.validation.append(100 * scores["resplit"])
+    return cells
+
+
+def _places(row: str) -> list[tuple[str, str]]:
+    """Return where a row of the curves stands in Tables 3 and 4: the best pair in both."""
+    places = [("table3" if "|" in row else "table4", row)]
+    return [*places, ("table4", "dgb")] if row == BEST else places
 
 
 def verdict(higher: Values, lower: Values) -> str:

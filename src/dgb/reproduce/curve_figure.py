@@ -11,7 +11,7 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Line
 from dgb.measure.table import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
-from dgb.reproduce.plan import BEST
+from dgb.reproduce.pairs import BEST
 from dgb.reproduce.published import DATASETS, find_published, rows
 from dgb.reproduce.summary import OWN_TITLES
 

@@ -22,14 +22,8 @@ from dgb.measure.measure import make_head
 from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.recipe import Recipe
-from dgb.reproduce.plan import (
-    ABLATIONS,
-    BEST,
-    BEYOND_TABLE_3,
-    SWAPPED,
-    view_settings,
-    with_seeds,
-)
+from dgb.reproduce.pairs import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, view_settings
+from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import rows
 from dgb.run.embedding import embed_graph
 from dgb.run.lengths import train_lengths
@@ -102,10 +96,10 @@ def _runs(cell: Job) -> int:
     return MAIN_RUNS if cell.method in MAIN else OTHER_RUNS
 
 
-def measure_curves(jobs: Sequence[Job], place: Place) -> list[Line]:
-    """Return a line per training; those that were measured before are not repeated."""
+def measure_curves(jobs: Sequence[Job], place: Place, others: Sequence[Line] = ()) -> list[Line]:
+    """Return a line per training; those measured before, or among others, are not repeated."""
     graphs = {job.dataset: _without_test(load(job.data, place)) for job in jobs}
-    outcome = run(jobs, graphs, Work(measure_lengths, KEY), place)
+    outcome = run(jobs, graphs, Work(measure_lengths, KEY, others), place)
     return require_lines(jobs, outcome)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.cookbook import load_recipe
+from dgb.cookbook import with_seed
 from dgb.data.typed.graph import AnyGraph
 from dgb.drawing import PALETTE, UNLABELLED, plotting, save
 from dgb.errors import DGBError
@@ -17,7 +17,7 @@ from dgb.measure.job import load
 from dgb.measure.measure import log_test_read
 from dgb.measure.place import Place, in_parallel
 from dgb.recipe import Recipe
-from dgb.reproduce.plan import ABLATIONS
+from dgb.reproduce.pairs import table4_recipe
 from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.machine import set_threads
 from dgb.run.score import describe
@@ -165,7 +165,7 @@ def make_panel(variant: str, place: Place) -> Panel:
 
 def variant_recipe(variant: str) -> Recipe:
     """Return the recipe of a panel: Table 4's, with the figure's seed."""
-    return load_recipe("paper-cora", [*ABLATIONS[variant], f"train.seed={SEED}"])
+    return with_seed(table4_recipe("cora", variant), SEED)
 
 
 def _labels(graph: AnyGraph) -> np.ndarray:

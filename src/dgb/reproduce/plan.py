@@ -1,17 +1,14 @@
 """What each table asks for: a row is a recipe, a measurement is a recipe and a seed."""
 
-import tomllib
 from dataclasses import replace
-from functools import cache
-from importlib import resources
-from typing import Any
 
 from dgb.baselines.methods import METHODS, settings_of
 from dgb.cookbook import DEFAULT, load_recipe, with_seed
 from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
-from dgb.reproduce.published import DATASETS, rows
+from dgb.reproduce.pairs import ABLATIONS, LONG, table3_recipes, table4_recipe
+from dgb.reproduce.published import DATASETS
 from dgb.settings import check_names, split_list
 
 TABLES = ("table2", "table3", "table4", "parts")
@@ -20,7 +17,6 @@ RUNS = {"table2": 20, "table3": 5, "table4": 5, "parts": 5}
 FEWER_RUNS = {("table2", "dgb-shared"): 3, ("table2", "random"): 10}
 FEWER_RUNS |= {(table, "pubmed"): 3 for table in ("table3", "table4", "parts")}
 
-BEST, SWAPPED = "nfd+adj|nd+diff", "nd+adj|nfd+diff"  # of Table 3, with the views swapped
 MOST_RUNS = 100  # trainings of a cell that are looked for among results
 
 # What each part of the default brings. Rows that differ in blocks alone share a training.
@@ -39,26 +35,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "not trained": ("train.epochs=0",),
 }
 
-# Table 4: what is changed in the recipe of a data set.
-ABLATIONS: dict[str, tuple[str, ...]] = {
-    "dgb": (),
-    "without-projection": ("heads.projector=none",),
-    "p=0": ("train.decay=0",),
-    "p=1": ("train.decay=1",),
-    "without-bn": ("heads.batch_norm=false",),
-}
-# Table 3 has some hundred cells: in all of them alike, what makes a training cheaper.
-CHEAPER: dict[str, tuple[str, ...]] = {
-    "cora": ("train.epochs=30",),
-    "citeseer": ("encoder.width=1024", "heads.hidden=128", "train.epochs=8"),
-    "pubmed": ("heads.hidden=128", "train.epochs=4"),
-}
-# Beyond Table 3: the best pair with the other kernel, and DGB-DIFF of the source's comments.
-BEYOND_TABLE_3: dict[str, tuple[str, ...]] = {
-    "heat": ("diffusion.kernel=heat",),
-    "embed-diff": ("embed.operator=diff",),
-}
-
 
 def plan(
     table: str, datasets: tuple[str, ...], runs: int | None = None, methods: tuple[str, ...] = ()
@@ -68,6 +44,19 @@ def plan(
     check_names("row of the table", methods, (cell.method for cell in cells))
     cells = [cell for cell in cells if not methods or cell.method in methods]
     return with_seeds(cells, [(runs or _runs(cell)) if cell.is_random else 1 for cell in cells])
+
+
+def by_dgi_too(jobs: list[Job]) -> list[Job]:
+    """Return the jobs, and those of one length once more with DGI's probe, by the same trainings.
+
+    The paper follows DGI's evaluation by its own word.
+    """
+    again = [
+        replace(job, recipe=load_recipe(job.recipe, ("probe.kind=dgi",)))
+        for job in jobs
+        if job.dataset in LONG and (job.table in ("table3", "table4") or job.method == "dgb")
+    ]
+    return jobs + again
 
 
 def with_seeds(cells: list[Job], counts: list[int]) -> list[Job]:
@@ -101,54 +90,12 @@ def _cells(table: str, dataset: str) -> list[Job]:
     if table == "table2":
         return table2_cells(dataset)
     if table == "table3":
-        recipes = _table3(dataset)
+        recipes = table3_recipes(dataset)
     elif table == "table4":
-        recipes = {row: load_recipe(f"paper-{dataset}", sets) for row, sets in ABLATIONS.items()}
+        recipes = {row: table4_recipe(dataset, row) for row in ABLATIONS}
     else:
         recipes = {row: load_recipe(DEFAULT, sets) for row, sets in PARTS.items()}
     return [Job(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
-
-
-def _table3(dataset: str) -> dict[str, Recipe]:
-    """Return the paper's pairs of views, then the best of them with a change."""
-    recipes = {row.key: table3_recipe(dataset, row.key) for row in rows("table3")}
-    best = recipes[BEST]
-    return recipes | {row: load_recipe(best, sets) for row, sets in BEYOND_TABLE_3.items()}
-
-
-def table3_recipe(dataset: str, pair: str, rates: tuple[float, ...] | None = None) -> Recipe:
-    """Return the recipe of a cell such as nfd+adj|nd+diff, at the rates chosen for it or others."""
-    rates = chosen_rates(dataset, pair) if rates is None else rates
-    drops = (f"{key}={rate}" for key, rate in zip(rate_keys(pair), rates, strict=True))
-    return load_recipe(f"paper-{dataset}", (*CHEAPER[dataset], *view_settings(pair), *drops))
-
-
-def view_settings(pair: str) -> tuple[str, ...]:
-    """Return what sets both views to those of a pair."""
-    return tuple(f"view{i}.augment={view}" for i, view in enumerate(pair.split("|"), 1))
-
-
-def rate_keys(pair: str) -> list[str]:
-    """Return the drop rates that a pair of views has."""
-    words = [view.split("+")[0] for view in pair.split("|")]
-    return [f"view{i}.{word}_drop_rate" for i, word in enumerate(words, 1) if word != "in"]
-
-
-def chosen_rates(dataset: str, pair: str) -> tuple[float, ...]:
-    """Return the drop rates that validation chose for a cell of Table 3."""
-    if not rate_keys(pair):
-        return ()
-    try:
-        return tuple(_rates()[dataset][pair])
-    except KeyError:
-        raise DGBError(
-            f"no drop rates chosen for {pair} on {dataset}; `dgb reproduce rates` chooses them"
-        ) from None
-
-
-@cache
-def _rates() -> dict[str, Any]:
-    return tomllib.loads((resources.files("dgb") / "reproduce" / "rates.toml").read_text("utf-8"))
 
 
 # Trainings of a cell: ten, and three where one took longer than a minute on one thread.

@@ -9,8 +9,8 @@ from dgb.measure.job import Line
 from dgb.measure.table import html_row, html_table, markdown_table, percent
 from dgb.report.html import html_page
 from dgb.reproduce.published import Cell, Published, published_on, published_rows
-from dgb.reproduce.results import Pairs
-from dgb.reproduce.summary import Measured, SummaryRow
+from dgb.reproduce.results import Pairs, of_probe
+from dgb.reproduce.summary import Measured, SummaryRow, summarise
 from dgb.reproduce.typed_plan import DATASETS, ROWS
 from dgb.reproduce.typed_plan import TABLE as HETERO
 
@@ -29,27 +29,41 @@ NOTE = (
 )
 
 
-def write_table(table: str, rows: list[SummaryRow], results: Path) -> str:
-    """Write results/TABLE.md and results/TABLE.html; return the Markdown."""
-    datasets = list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
-    text = markdown(table, rows, datasets)
+BY_DGI = (
+    "The same trainings by DGI's probe: the mean of 50 linear heads, 100 steps of Adam, rows as "
+    "they are"
+)
+
+
+def write_table(table: str, pairs: Pairs, results: Path) -> str:
+    """Write results/TABLE.md and results/TABLE.html from lines; return the Markdown."""
+    rows = summarise(table, of_probe(pairs, is_dgi=False))
+    dgi = of_probe(pairs, is_dgi=True)
+    again = [row for row in summarise(table, dgi) if row.measured] if dgi else []
+    text = f"# {TITLES[table]}\n\n{NOTE}\n\n{_markdown(rows)}\n"
+    body = f'<p class="note">{escape(NOTE)}</p>\n{_html_table(rows)}'
+    if again:
+        text += f"\n{BY_DGI}:\n\n{_markdown(again)}\n"
+        body += f"\n<h2>{escape(BY_DGI)}</h2>\n{_html_table(again)}"
     write_text(results / f"{table}.md", text)
-    write_text(results / f"{table}.html", page(table, rows, datasets))
+    write_text(results / f"{table}.html", html_page(TITLES[table], body))
     return text
 
 
-def markdown(table: str, rows: list[SummaryRow], datasets: list[str]) -> str:
-    """Return a table in Markdown."""
+def _datasets(rows: list[SummaryRow]) -> list[str]:
+    return list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
+
+
+def _markdown(rows: list[SummaryRow]) -> str:
+    datasets = _datasets(rows)
     cells = [(row.title, *(_text(row, dataset) for dataset in datasets)) for row in rows]
-    body = markdown_table(_head(datasets), cells, is_narrow=True)
-    return f"# {TITLES[table]}\n\n{NOTE}\n\n{body}\n"
+    return markdown_table(_head(datasets), cells, is_narrow=True)
 
 
-def page(table: str, rows: list[SummaryRow], datasets: list[str]) -> str:
-    """Return a table as a self-contained page."""
+def _html_table(rows: list[SummaryRow]) -> str:
+    datasets = _datasets(rows)
     made = [html_row((escape(row.title), *(_html(row, d) for d in datasets))) for row in rows]
-    note = f'<p class="note">{escape(NOTE)}</p>\n'
-    return html_page(TITLES[table], note + html_table(_head(datasets), made))
+    return html_table(_head(datasets), made)
 
 
 def _head(datasets: list[str]) -> tuple[str, ...]:

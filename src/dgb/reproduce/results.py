@@ -12,7 +12,7 @@ from dgb.measure.job import Job, Line, load
 from dgb.measure.measure import measure
 from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
-from dgb.reproduce.plan import MOST_RUNS, TABLES, plan, with_seeds
+from dgb.reproduce.plan import MOST_RUNS, TABLES, by_dgi_too, plan, with_seeds
 from dgb.reproduce.published import DATASETS
 from dgb.reproduce.typed_plan import TABLE as HETERO
 from dgb.reproduce.typed_plan import hetero_cells, load_set, locate, sets_at_hand
@@ -22,7 +22,7 @@ from dgb.terminal import progress_bar
 # What makes up the recipes of a table, inside the package.
 COMMITTED = (
     *("recipes", "recipe.py", "baselines"),
-    *("reproduce/plan.py", "reproduce/typed_plan.py", "reproduce/rates.toml"),
+    *(f"reproduce/{name}" for name in ("plan.py", "pairs.py", "typed_plan.py", "rates.toml")),
 )
 SUPERSEDED = "superseded.jsonl"
 KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
@@ -73,11 +73,16 @@ def table_lines(table: str, results: Path) -> Pairs:
     of the graph that was measured last.
     """
     if table != HETERO:
-        return match_lines(plan(table, DATASETS, MOST_RUNS), results)
+        return match_lines(by_dgi_too(plan(table, DATASETS, MOST_RUNS)), results)
     last = {m["dataset"]: m["graph_hash"] for m in read_lines(results / f"{HETERO}.jsonl")}
     cells = [cell for dataset in last for cell in hetero_cells(dataset)]
     pairs = match_lines(with_seeds(cells, [MOST_RUNS] * len(cells)), results)
     return [(job, line) for job, line in pairs if line["graph_hash"] == last[job.dataset]]
+
+
+def of_probe(pairs: Pairs, *, is_dgi: bool) -> Pairs:
+    """Return the lines that DGI's probe has measured, or all others."""
+    return [pair for pair in pairs if (pair[0].recipe.probe.kind == "dgi") is is_dgi]
 
 
 def verify(place: Place, count: int, seed: int | None = None) -> list[Line]:

@@ -83,7 +83,7 @@ class SummaryRow:
 
 
 def summarise(table: str, pairs: list[tuple[Job, dict[str, Any]]]) -> list[SummaryRow]:
-    """Return the rows of a table: the paper's in its order, then those that we added."""
+    """Return the rows of a table by one probe: the paper's in its order, then those we added."""
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for job, line in pairs:
         cells.setdefault((job.method, job.dataset), []).append(line)
