@@ -65,8 +65,9 @@ lint: .venv/.tests-ready
 
 # Not after .ready: two installs would take longer than one of all. pip compiles in one process, and
 # where nothing is compiled and no bytecode may be written, every process of the tests does it again.
-# A third of it nobody imports: other packages' own tests, and parts of them that have another use.
-UNUSED = tests|rllib|serve|mypy|mypyc|physics|devtools|dialects
+# Half of it nobody imports: other packages' own tests, and parts of them that have another use.
+UNUSED = tests|_tests|benchmarks|testing/_internal|rllib|serve|mypy|mypyc|physics|devtools|dialects
+UNUSED := $(UNUSED)|_inductor|quack|combinatorics|signal|spark|distutils|fontTools|hypothesis
 .venv/.tests-ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	-$(PIP) --upgrade pip

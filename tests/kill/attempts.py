@@ -22,7 +22,6 @@ for name in ("dgb.run.train", "dgb.report.page", "dgb.reproduce.results", "dgb.r
     importlib.import_module(name)
 for name in ("openTSNE", "pyarrow.parquet", "sklearn.cluster", "sklearn.manifold"):
     importlib.import_module(name)
-importlib.import_module("torch._dynamo")  # which an optimiser brings
 LONGEST = 120  # seconds that no command of these tests takes
 TOUCHES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+# Without what looks on: each is a process with imports of its own.
 STORE = {"object_store_memory": 200 * 2**20, "include_dashboard": False}
+STORE |= {"include_log_monitor": False, "no_monitor": True}
 # A node that dies without a word is found out by its silence: half a minute by default.
 SYSTEM = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
 SYSTEM |= {"health_check_initial_delay_ms": 1000, "health_check_timeout_ms": 2000}

@@ -14,7 +14,9 @@ from dgb.cookbook import load_recipe
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
+from dgb.files.tensors import read_tensors
 from dgb.ray.cluster import Cluster, check_address
+from dgb.run.model_file import MODEL
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings
 from dgb.train.monitor import read_metrics
 from tests.conftest import QUICK_PROBE
@@ -40,7 +42,7 @@ LINKS = ["view1.augment=ed+nfd+adj", "links.weight=1", "train.bootstrap=0"]
 @pytest.mark.parametrize(
     ("sets", "options"),
     [
-        pytest.param(HOPS, [], id="hops"),
+        pytest.param([*HOPS, "train.batch_size=40"], [], id="hops"),
         pytest.param([*HOPS, *LINKS], ["--workers", "1"], id="links", marks=pytest.mark.slow),
     ],
 )
@@ -62,6 +64,9 @@ def test_train_on_ray_writes_a_whole_run_folder(
     np.testing.assert_allclose(read_embeddings(again)[1], z, atol=1e-6)
     ours, expected = ([m["loss"] for m in read_metrics(f)] for f in (run, alone))
     assert ours == pytest.approx(expected, abs=1e-4)
+    weights, alike = (read_tensors(f / MODEL)[0] for f in (run, alone))
+    assert weights.keys() == alike.keys()
+    assert all((weights[key] - alike[key]).abs().mean() < 1e-4 for key in alike)  # steps of 1e-3
     assert "dgb" in json.loads((run / "scores.json").read_text())
     assert main(["neighbors", str(run), "paper-3"]) == 0
     assert main(["embed", str(run)]) == 0  # by one process: one file

@@ -11,12 +11,13 @@ from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import Loss, make_loss, weighted_sum
 from dgb.ray.worker import (
-    ParallelModel,
     SharedBatchNorm,
     SharedBlockNorm,
+    average_gradients,
     share_rows,
     share_statistics,
 )
+from dgb.train.checkpoint import State
 from dgb.train.loop import make_state
 from dgb.views.view import Rows
 from tests.ranks import run_ranks
@@ -45,13 +46,12 @@ def norm_of(layer: nn.Module, x: torch.Tensor, begin: int, end: int) -> dict[str
 HOPS = ["encoder.hops=[0,1]", "encoder.norm=batch", "links.weight=1"]
 
 
-def bootstrap(*sets: str) -> tuple[Bootstrap, Loss]:
+def bootstrap(*sets: str) -> tuple[State, Loss]:
     sizes = ["encoder.width=8", "heads.hidden=8", "heads.width=8"]
     recipe, generator = load_recipe("paper", [*sizes, *sets]), torch.Generator().manual_seed(1)
     model = Bootstrap(3 if sets else 6, recipe, generator)
     loss = make_loss(recipe, model.encoder, generator)
-    make_state(model, recipe.train, generator, loss)  # the loss is learnt too
-    return model, loss
+    return make_state(model, recipe.train, generator, loss), loss  # the loss is learnt too
 
 
 def views(begin: int, end: int) -> tuple[Rows, Rows]:
@@ -64,11 +64,12 @@ def views(begin: int, end: int) -> tuple[Rows, Rows]:
 MODELS: dict[str, list[str]] = {"paper": [], "hops": HOPS}
 
 
-def gradients(name: str, model: Any, terms: Loss, both: tuple[Rows, Rows]) -> dict[str, Any]:
-    """Return the loss and the gradients of a model, named by its recipe."""
-    loss = weighted_sum(terms, model(*both), both)
+def gradients(name: str, state: State, terms: Loss, both: tuple[Rows, Rows]) -> dict[str, Any]:
+    """Return the loss and the gradients that a step takes, named by the recipe of the model."""
+    loss = weighted_sum(terms, state.model(*both), both)
     loss.backward()  # type: ignore[no-untyped-call]
-    named = getattr(model, "module", model).named_parameters()
+    state.optimizer.step()
+    named = state.model.named_parameters()
     found = {f"{name}.{n}": p.grad for n, p in named if p.grad is not None}
     return found | {f"{name}.loss": loss.detach()}
 
@@ -80,10 +81,10 @@ def one_rank(rank: int, folder: str) -> None:
     begin, end = CUT[rank], CUT[rank + 1]
     kept = norm_of(SharedBatchNorm(6, track_running_stats=False), data(), begin, end)
     for name, sets in MODELS.items():
-        model, terms = bootstrap(*sets)
-        share_statistics(model)
-        parallel = ParallelModel(model)
-        kept |= gradients(name, parallel, share_rows(terms), views(begin, end))
+        state, terms = bootstrap(*sets)
+        share_statistics(state.model)
+        state.optimizer.register_step_pre_hook(average_gradients)
+        kept |= gradients(name, state, share_rows(terms), views(begin, end))
     torch.save(kept, f"{folder}/{rank}.pt")
     distributed.destroy_process_group()
 
@@ -95,7 +96,7 @@ def test_two_ranks_of_unequal_rows_are_one_process(tmp_path: Path) -> None:
     close = partial(torch.testing.assert_close, atol=1e-6, rtol=1e-5)
     for name in ("y", "x.grad"):
         close(torch.cat([r[name] for r in ranks]), alone[name])
-    for name in ("weight.grad", "bias.grad"):  # DDP adds these up
+    for name in ("weight.grad", "bias.grad"):  # before a step, which averages them
         close(ranks[0][name] + ranks[1][name], alone[name])
     for model, sets in MODELS.items():
         expected = gradients(model, *bootstrap(*sets), views(0, ROWS))
@@ -105,8 +106,8 @@ def test_two_ranks_of_unequal_rows_are_one_process(tmp_path: Path) -> None:
 
 
 def test_sharing_statistics_leaves_the_checkpoint_as_it_is() -> None:
-    before, (model, _) = bootstrap(*HOPS)[0].state_dict(), bootstrap(*HOPS)
+    before, model = (bootstrap(*HOPS)[0].model for _ in range(2))
     share_statistics(model)
     kinds = (SharedBatchNorm, SharedBlockNorm)
     assert [sum(isinstance(m, kind) for m in model.modules()) for kind in kinds] == [3, 4]
-    assert list(model.state_dict()) == list(before)
+    assert list(model.state_dict()) == list(before.state_dict())

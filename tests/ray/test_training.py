@@ -101,7 +101,8 @@ def runs(cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[st
     return run
 
 
-@pytest.mark.parametrize("size", ["700", pytest.param("0", marks=pytest.mark.slow)])
+@pytest.mark.slow  # the default suite has one training on Ray, by the command: test_on_ray.py
+@pytest.mark.parametrize("size", ["700", "0"])
 def test_two_ranks_train_as_one_process(size: str, runs: Callable[[str], Run]) -> None:
     run = runs(size)
     assert len(run.found) == EPOCHS and run.found == pytest.approx(run.expected, abs=1e-4)

@@ -28,7 +28,10 @@ import dgb.cli
 assert dgb.__file__.startswith(sys.argv[1]), dgb.__file__
 from dgb.evaluate import map as drawing
 drawing.EARLY_STEPS = drawing.STEPS = 5  # a map takes longer than all the rest
-sys.exit(dgb.cli.main(sys.argv[2:]))
+code = dgb.cli.main(sys.argv[2:])
+# torch's compiler, which nothing here uses, would be imported for longer than this trains.
+assert "torch._dynamo" not in sys.modules and "sympy" not in sys.modules
+sys.exit(code)
 """
 
 

@@ -22,6 +22,7 @@ from dgb.baselines.inputs import as_dense, features, seeded
 from dgb.baselines.learn import step
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, pair_weights
 from dgb.data.graph import Graph
+from dgb.model.adam import Adam
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.terminal import progress_bar
@@ -62,7 +63,7 @@ def embed_walks(adjacency: Any, settings: Settings, rng: np.random.Generator) ->
     batches = torch.split(torch.from_numpy(walks).to(device), size)
     weights = pair_weights(settings.length, settings.window)
     model = SkipGram(num_nodes, settings.dim, weights, settings.negatives).to(device)
-    adam = torch.optim.Adam(model.parameters(), settings.learning_rate, fused=True)
+    adam = Adam(model.parameters(), settings.learning_rate, fused=True)
     falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, len(batches))
     for batch in progress_bar(batches, "train", unit="batch"):
         drawn = np.searchsorted(noise, rng.random(settings.shared_negatives), "right")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
+from dgb.model.adam import Adam
 from dgb.settings import setting
 from dgb.terminal import progress_bar
 
@@ -34,7 +35,7 @@ def minimise(
     """Train the model in place; with patience, its weights end at the smallest loss."""
     learnt = [p for p in model.parameters() if p.requires_grad]
     decay = schedule.weight_decay
-    adam = torch.optim.Adam(learnt, schedule.learning_rate, weight_decay=decay, fused=True)
+    adam = Adam(learnt, schedule.learning_rate, weight_decay=decay, fused=True)
     best, best_epoch, kept = math.inf, 0, model.state_dict()
     model.train()
     for epoch in progress_bar(range(schedule.epochs), "train", unit="epoch"):

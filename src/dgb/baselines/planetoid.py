@@ -30,6 +30,7 @@ from dgb.baselines.learn import Schedule, step
 from dgb.baselines.supervise import Labels, keep_best, labelled_nodes
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs, pair_weights
 from dgb.data.graph import Graph
+from dgb.model.adam import Adam
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.terminal import progress_bar
@@ -69,7 +70,7 @@ def classify(graph: Graph, settings: Settings, seed: int) -> Array:
         learn_contexts = learn_labels_first(model, graph, labels, rng)
         learnt = [p for layer in (model.h_x, model.h_e, model.w_y) for p in layer.parameters()]
         rate, decay = settings.learning_rate, settings.weight_decay
-        adam = torch.optim.Adam(learnt, rate, weight_decay=decay, fused=True)
+        adam = Adam(learnt, rate, weight_decay=decay, fused=True)
 
         def take_step() -> None:
             learn_contexts()

@@ -14,6 +14,7 @@ from dgb.arrays import Array
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import Schedule, step
 from dgb.data.graph import Graph
+from dgb.model.adam import Adam
 from dgb.terminal import progress_bar
 from dgb.views.augment import Features
 
@@ -82,7 +83,7 @@ def train_classifier(
         decayed, *rest = model.children() if isinstance(model, TwoLayers) else [model]
         groups = [{"params": decayed.parameters(), "weight_decay": schedule.weight_decay}]
         groups += [{"params": layer.parameters()} for layer in rest]
-        adam = torch.optim.Adam(groups, schedule.learning_rate, fused=True)
+        adam = Adam(groups, schedule.learning_rate, fused=True)
 
         def take_step() -> None:
             logits = model(*inputs)

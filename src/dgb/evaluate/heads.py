@@ -10,6 +10,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from dgb.arrays import Array, row_parts
+from dgb.model.adam import Adam
 
 HEADS = 50
 
@@ -47,7 +48,7 @@ def train_steps(
     heads: LinearHeads, x: Tensor, y: Tensor, learning_rate: float, steps: int
 ) -> Iterator[int]:
     """Train by steps of Adam on all rows; yield the number of every step that is done."""
-    optimizer = torch.optim.Adam((heads.weight, heads.bias), learning_rate)
+    optimizer = Adam((heads.weight, heads.bias), learning_rate)
     target = y.repeat_interleave(heads.count)
     for step in range(steps):
         optimizer.zero_grad()

@@ -4,7 +4,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import skip_init
 
 
 class _LearntSlope(torch.autograd.Function):
@@ -59,11 +58,11 @@ def linear(
     num_in: int, num_out: int, generator: torch.Generator, *, bias: bool = True
 ) -> nn.Linear:
     """Return a linear map with a Glorot weight and a bias of zero."""
-    # skip_init: torch's own initialisation would draw from the global generator.
-    layer: nn.Linear = skip_init(nn.Linear, num_in, num_out, bias=bias)  # type: ignore[no-untyped-call]
+    # On no device: torch's own initialisation would draw from the global generator.
+    layer = nn.Linear(num_in, num_out, bias=bias, device="meta")
     layer.weight = nn.Parameter(glorot(num_in, num_out, generator).detach().T.contiguous())
     if bias:
-        nn.init.zeros_(layer.bias)
+        layer.bias = nn.Parameter(torch.zeros(num_out))
     return layer
 
 

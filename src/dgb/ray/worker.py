@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,9 @@ def share_statistics(model: Bootstrap) -> None:
 def share_rows(loss: Loss) -> Loss:
     """Return terms that are means over the rows, or pairs, of all ranks, whose counts may differ.
 
-    DDP averages gradients over ranks and the sum's gradient is the sum over ranks: together they
-    give each row the same weight, whichever rank holds it. A term has to be a mean over rows, or
-    one over pairs of rows.
+    A step takes the mean of the ranks' gradients, and the sum's gradient is the sum over ranks:
+    together they give each row the same weight, whichever rank holds it. A term has to be a mean
+    over rows, or one over pairs of rows.
     """
     return [(weight, partial(_mean_over_ranks, term)) for weight, term in loss]
 
@@ -93,18 +93,23 @@ def _mean_over_ranks(term: Term, outputs: Outputs, views: tuple[Any, Any]) -> Te
     count, value = len(outputs.representation1), term(outputs, views)
     if isinstance(term, LinkTerm):
         count = views[0].hidden.shape[1] + views[0].absent.shape[1]
-        # DDP waits for all weights, also where a rank has no pairs.
+        # All ranks have the same gradients to average, also where one has no pairs.
         value = value + 0 * torch.stack([p.sum() for p in term.parameters()]).sum()
     total = sum_over_ranks(torch.stack([value * count, value.new_tensor(float(count))]))
     return total[0] / total[1].clamp_min(1)
 
 
-class ParallelModel(nn.parallel.DistributedDataParallel):
-    """The model of one rank: DDP averages its gradients with those of the others."""
+def average_gradients(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Give the learnt weights the mean of all ranks' gradients; called before every step.
 
-    def update_target(self, decay: float) -> None:
-        """Move the target towards the online network, Eq. 7: the same on every rank."""
-        self.module.update_target(decay)
+    All at once: the weights are few, and DDP would bring torch's compiler into every rank.
+    """
+    learnt = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    total = torch.cat([p.grad.flatten() for p in learnt])
+    distributed.all_reduce(total)
+    total /= distributed.get_world_size()
+    for p, part in zip(learnt, torch.split(total, [p.numel() for p in learnt]), strict=True):
+        p.grad = part.view_as(p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,20 +145,17 @@ def _train(job: RankJob) -> None:
         ray.get(job.epochs.begin.remote(state.epoch))
     ranks = rank, context.get_world_size()
     sampler = rank_sampler(job.epochs, job.blocks, ranks, state.generator)
-    if not job.recipe.train.bootstrap:  # DDP would wait for gradients that never come
-        state.model.projector.requires_grad_(False)
-        state.model.predictor.requires_grad_(False)
-    shared: Any = ParallelModel(state.model)
-    parallel = replace(state, model=shared)
-    while parallel.epoch < recipe.epochs and not is_stale(parallel, recipe):
-        line = train_epoch(parallel, sampler, recipe, share_rows(job.loss))
-        _agree_on_best(parallel)
+    state.optimizer.register_step_pre_hook(average_gradients)
+    begun, loss = state.epoch, share_rows(job.loss)
+    while state.epoch < recipe.epochs and not is_stale(state, recipe):
+        line = train_epoch(state, sampler, recipe, loss)
+        _agree_on_best(state)
         if rank == 0:
             ray.get(job.epochs.log.remote(line))
-        is_last = parallel.epoch == recipe.epochs or is_stale(parallel, recipe)
-        if is_last or parallel.epoch % recipe.checkpoint_every == 0:
-            _report(replace(parallel, model=state.model), rank)
-    if parallel.epoch == state.epoch:  # nothing was left to train
+        is_last = state.epoch == recipe.epochs or is_stale(state, recipe)
+        if is_last or state.epoch % recipe.checkpoint_every == 0:
+            _report(state, rank)
+    if state.epoch == begun:  # nothing was left to train
         _report(state, rank)
 
 

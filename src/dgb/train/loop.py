@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from dgb.errors import DGBError
+from dgb.model.adam import Adam
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import PAPER, Loss, rate_pairs, weighted_sum
 from dgb.recipe import Train
@@ -93,7 +94,7 @@ def make_state(
     """Return the state of a run before its first epoch; terms that are modules are learnt too."""
     model.terms = nn.ModuleList(term for _, term in loss if isinstance(term, nn.Module))
     online = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.Adam(
+    optimizer = Adam(
         online,
         recipe.learning_rate,
         weight_decay=recipe.weight_decay,
