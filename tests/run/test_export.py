@@ -120,6 +120,27 @@ def test_duckdb_compares_vectors_as_they_are(tmp_path: Path, vectors: Vectors) -
     assert dict(found) == pytest.approx(dict(zip(IDS, unit @ unit[-1], strict=True)), abs=1e-5)
 
 
+def test_duckdb_reads_a_runs_parquet_without_a_cast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the query of the page, which needs neither an export nor the vectors' length."""
+    duckdb = pytest.importorskip("duckdb")
+    page = Path(__file__).parents[2] / "docs" / "decisions.md"
+    query = page.read_text("utf-8").split("```sql\n")[1].split("```")[0]
+    ids = np.array([f"n{i}" for i in range(39)] + ["lena.eriksen"], object)
+    z = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
+    folder = tmp_path / "runs" / "company"
+    folder.mkdir(parents=True)
+    write_embeddings(folder / "embeddings.parquet", ids, z)
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect() as database:
+        found = database.execute(query).fetchall()
+    unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+    similarities = (unit @ unit[-1])[:-1]
+    assert [row[0] for row in found] == [f"n{i}" for i in np.argsort(-similarities)[:5]]
+    assert [row[1] for row in found] == pytest.approx(np.sort(similarities)[:-6:-1], abs=1e-5)
+
+
 def test_lancedb_finds_the_nearest(tmp_path: Path, vectors: Vectors) -> None:
     lancedb = pytest.importorskip("lancedb")
     path = write("lancedb", tmp_path, vectors)
