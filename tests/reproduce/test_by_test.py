@@ -15,7 +15,7 @@ from dgb.measure.job import Job
 from dgb.measure.measure import TEST_READS
 from dgb.measure.place import Place
 from dgb.reproduce import by_test, results
-from dgb.reproduce.by_test import look, plan_looks, tell
+from dgb.reproduce.by_test import PROBES, look, plan_looks, tell
 from dgb.reproduce.results import read_all
 
 
@@ -29,16 +29,16 @@ def test_the_recipe_s_rates_are_trained_several_times_and_no_rate_twice() -> Non
 
 def test_ways_to_choose() -> None:
     def line(method: str, early: float, usual: float) -> dict[str, object]:
-        scores = {"solved": early, "dgi": early, "head": early, "std_over_heads": 0.001}
-        late = {"solved": usual, "dgi": usual, "head": usual, "std_over_heads": 0.003}
-        return {"method": method, "scores": {"50": scores, "300": late}}
+        scores = {"50": dict.fromkeys(PROBES, early), "300": dict.fromkeys(PROBES, usual)}
+        scores["300"]["std_over_heads"] = 0.003
+        return {"method": method, "scores": scores}
 
     lines = [line("own", 0.70, 0.80), line("own", 0.84, 0.80), line("other", 0.60, 0.90)]
     text = tell(lines, usual=300)
     for ways, found in (("mean of 2 trainings", 80), ("of every training", 82),
                         ("best training", 84), ("length and rates", 90)):  # fmt: skip
         (row,) = [each for each in text.splitlines() if ways in each]
-        assert row.endswith(f" {found}.0 |" * 3)
+        assert row.endswith(f" {found}.0 |" * 4)
     assert "the paper has 83.4" in text and "encoder: 0.30." in text
 
 

@@ -35,7 +35,12 @@ DATASET = "cora"
 KEY = ("graph_hash", "recipe", "seed")
 EVERY, MOST = 50, 400  # steps between two looks, and of a training
 RUNS = 3  # trainings at the recipe's rates; one at each of the others
-PROBES = {"solved": "solved probe", "dgi": "DGI's probe", "head": "best of DGI's 50 heads"}
+PROBES = {
+    "solved": "solved probe",
+    "dgi": "DGI's probe",
+    "scaled": "DGI's, rows of length one",
+    "head": "best of DGI's 50 heads",
+}
 
 
 def plan_looks() -> list[Job]:
@@ -86,13 +91,16 @@ def measure_looks(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Li
 
 
 def score_test(z: Array, graph: Graph) -> dict[str, float]:
-    """Return test accuracies by the solved probe, by DGI's, and of the best of its heads."""
+    """Return test accuracies by the solved probe, by DGI's, and of its best head."""
+    from sklearn.preprocessing import normalize
+
     assert graph.labels is not None
-    split = graph.splits[0]
+    split, rows = graph.splits[0], normalize(z)
     test = dgi_accuracies(z, graph.labels, split, seed=0)[1]
     return {
         "solved": linear_probe(z, graph.labels, split, USUAL_PROBE).test,
         "dgi": float(test.mean()),
+        "scaled": float(dgi_accuracies(rows, graph.labels, split, seed=0)[1].mean()),
         "head": float(test.max()),
         "std_over_heads": float(test.std()),
     }
