@@ -11,12 +11,12 @@ from scipy import sparse
 from dgb.terminal import progress_bar
 
 Array = NDArray[Any]
-NUMBERS = 2**25  # of a matrix at a time
+NUMBERS = 2**23  # of a matrix at a time: several copies of them are made
 NONZEROS = 2**22  # of a sparse matrix at a time: each takes some float64 on the way
 
 
 def row_parts(num_rows: int, width: int) -> list[slice]:
-    """Return slices of rows that hold at most 2²⁵ numbers each; together they are all rows."""
+    """Return slices of rows that hold at most 2²³ numbers each; together they are all rows."""
     step = max(NUMBERS // max(width, 1), 1)
     return [slice(i, min(i + step, num_rows)) for i in range(0, num_rows, step)]
 

@@ -1,21 +1,29 @@
 """Memory: estimated before a run, kept on disk where it lacks, refused with the way out."""
 
+import gc
 import shutil
+import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, make_graph
 from dgb.errors import DGBError
 from dgb.files import limits as room
 from dgb.recipe import Recipe
 from dgb.run import machine, memory
+from dgb.run import train as training
 from dgb.run.check import check_recipe
+from dgb.run.folder import make_folder
 from dgb.run.memory import choose_scratch, estimate
+from dgb.run.score import score_own
+from dgb.run.setup import Trained
 from dgb.run.train import train_run
 from dgb.run.vectors import read_embeddings
 from tests.conftest import QUICK_PROBE
@@ -144,6 +152,27 @@ def test_a_run_kept_on_disk_is_the_run_in_memory(
     told = capsys.readouterr().err
     assert "6 row batches of 67 nodes an epoch: P X̃ kept in memory, 7 columns at a time" in told
     assert "P X̃ kept on disk" in told
+
+
+def test_vectors_are_gone_before_there_are_those_of_references(
+    dense: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, kept = [], []
+
+    def remember(trained: Trained, z: Array, graph: Graph) -> Any:
+        vectors.append(weakref.ref(z))
+        return score_own(trained, z, graph)
+
+    def look(_: Trained) -> Array:
+        gc.collect()
+        kept.append(vectors[0]())
+        return np.zeros((400, 2), np.float32)
+
+    monkeypatch.setattr(training, "score_own", remember)
+    monkeypatch.setattr(Trained, "first_embeddings", look)
+    make_folder(tmp_path / "run", recipe_with())
+    scores = train_run(dense, recipe_with(), tmp_path / "run")
+    assert kept == [None] and set(scores) >= {"dgb", "random", "raw", "peak_mb"}
 
 
 def test_disk_needs_a_run_folder(dense: Graph) -> None:

@@ -16,7 +16,7 @@ from dgb.measure.place import Place
 from dgb.measure.runner import Group, Work, require_lines, run
 from dgb.measure.table import percent, spread, text_table
 from dgb.recipe import ALL_TYPES, Recipe
-from dgb.run.score import describe, reference_systems, score_systems
+from dgb.run.score import describe, reference_systems, score_own, score_references
 from dgb.run.train import train
 
 RUNS, LINKS = "runs.jsonl", "links.jsonl"
@@ -92,19 +92,19 @@ def seeds_of(recipe: Recipe, runs: int) -> range:
 def score_training(graph: Any, recipe: Recipe) -> Line:
     """Train once and return the scores, with what is needed to measure them again."""
     trained = train(graph, recipe)
-    scores, _ = score_systems(trained, trained.embeddings(), graph)
+    own, _ = score_own(trained, trained.embeddings(), graph)
     line = describe(graph, recipe) | {"seconds": round(trained.seconds, 2)}
     if trained.setup.schema:
         line["attention"] = trained.attention()
-    return line | scores
+    return line | {"dgb": own} | score_references(trained, graph)
 
 
 def train_on_split(graph: Any, recipe: Recipe) -> Line:
     """Split the edges, train on those left, and score DGB and its baselines on the others."""
     split = split_edges(graph, recipe.train.seed, is_whole=recipe.data.target == ALL_TYPES)
     trained = train(split.train_graph, recipe)
-    systems = {"dgb": trained.embeddings()} | reference_systems(trained, is_whole=True)
-    scores = {name: link_scores(z, split) for name, z in systems.items()}
+    systems = {"dgb": trained.embeddings} | reference_systems(trained, is_whole=True)
+    scores = {name: link_scores(rows(), split) for name, rows in systems.items()}
     scores["edges"] = edge_scores(split)
     # Of the whole graph: by its hash a later call finds this line again.
     return describe(graph, recipe) | {"seconds": round(trained.seconds, 2)} | scores

@@ -1,5 +1,6 @@
 """The scores of a run, next to those of the untrained encoder and of the features alone."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -40,25 +41,24 @@ def describe(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def score_systems(
-    trained: Trained, z: Array, graph: AnyGraph
-) -> tuple[dict[str, Any], Array | None]:
-    """Return the scores of DGB, of the same encoder untrained, and of the features alone.
-
-    With them, the class of every node by the probe of DGB, where there is one such probe.
-    """
+def score_own(trained: Trained, z: Array, graph: AnyGraph) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores of DGB, and the class of every node by its probe, where there is one."""
     recipe = trained.recipe
     probe, blocks = replace(recipe.probe, blocks=False), blocks_of(trained.encoder, recipe)
-    with progress_bar(None, "scores", unit="system", total=3) as bar:
-        own = z[trained.setup.labelled]
-        scores, predicted = score_and_predict(own, graph, probe, recipe.train.seed, blocks)
-        systems = {"dgb": scores}
-        bar.update()
-        for name, rows in reference_systems(trained).items():
-            weighed = None if name == "raw" else blocks  # X has none
-            systems[name] = score_embeddings(rows, graph, probe, recipe.train.seed, weighed)
-            bar.update()
-    return systems, predicted
+    with progress_bar(None, "scores", unit="system", total=1):
+        rows = z[trained.setup.labelled]
+        return score_and_predict(rows, graph, probe, recipe.train.seed, blocks)
+
+
+def score_references(trained: Trained, graph: AnyGraph) -> dict[str, Any]:
+    """Return the scores of the same encoder untrained, and of the features alone."""
+    recipe = trained.recipe
+    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(trained.encoder, recipe)
+    scores, systems = {}, reference_systems(trained)
+    for name, rows in progress_bar(systems.items(), "scores of references", unit="system"):
+        weighed = None if name == "raw" else blocks  # X has none
+        scores[name] = score_embeddings(rows(), graph, probe, recipe.train.seed, weighed)
+    return scores
 
 
 def blocks_of(encoder: Encoder, recipe: Recipe) -> Blocks | None:
@@ -96,14 +96,15 @@ def tell_classes(
     return {"confusion": confusion(predicted, nodes, split)}, class_names(nodes, predicted), split
 
 
-def reference_systems(trained: Trained, *, is_whole: bool = False) -> dict[str, Any]:
-    """Return rows to compare with: by the encoder before, and where they have, the features.
+def reference_systems(trained: Trained, *, is_whole: bool = False) -> dict[str, Callable[[], Any]]:
+    """Return what makes rows to compare with: the encoder before, and where there are, features.
 
-    Rows are of the nodes that have labels, or with `is_whole` of all that are embedded.
+    Rows are of the nodes that have labels, or with `is_whole` of all that are embedded. They are
+    made one after the other: of a large graph each takes as much memory as its vectors.
     """
-    labelled = trained.setup.labelled
-    first = trained.first_embeddings()[slice(None) if is_whole else labelled]
-    systems = {"random" if trained.start is None else "start": first}
+    labelled, raw = trained.setup.labelled, trained.setup.raw
+    shown = slice(None) if is_whole else labelled
+    name = "random" if trained.start is None else "start"
+    systems: dict[str, Callable[[], Any]] = {name: lambda: trained.first_embeddings()[shown]}
     has_features = not is_whole or labelled == slice(None)
-    raw = trained.setup.raw() if has_features else None
-    return systems if raw is None else systems | {"raw": raw}
+    return systems if raw is None or not has_features else systems | {"raw": raw}

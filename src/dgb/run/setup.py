@@ -45,7 +45,7 @@ class Setup:
     draw_encoder: MakeEncoder
     sampler: Callable[[torch.Generator], Callable[[], Epoch]]
     embed: Callable[[Encoder, str], Array]  # by an encoder, without dropout; the name is of a file
-    raw: Callable[[], Any]  # normalised features of the labelled nodes, None without features
+    raw: Callable[[], Any] | None  # normalised features of the labelled nodes, where they have any
     describe_steps: Callable[[], str]  # how they are computed, in a line
     attention: Callable[[Any], dict[str, float]] = lambda _: {}  # of an encoder, by meta-path
     settle: Callable[[Any], None] = lambda _: None  # an encoder that is trained
@@ -181,7 +181,7 @@ def _make_typed_setup(
         partial(make_hetero_encoder, schema, recipe),
         sampler,
         partial(_embed_views, clean),
-        lambda: None if x is None else normalise_features(x, recipe.data),
+        None if x is None else partial(normalise_features, x, recipe.data),
         partial(typed.describe_typed_path, graph, recipe),
         attention=partial(_attention, clean, recipe),
         labelled=target_rows(graph, recipe),

@@ -23,7 +23,7 @@ from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
-from dgb.run.score import describe, score_systems, tell_classes
+from dgb.run.score import describe, score_own, score_references, tell_classes
 from dgb.run.setup import Setup, Trained, draw_model, make_setup, resolve_recipe
 from dgb.run.update import Source, keep_axes, open_source, write_drift
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
@@ -123,16 +123,19 @@ def _train_and_score(
     if setup.schema:
         scores["attention"] = trained.attention()
     if source is not None:
-        after = Vectors(setup.node_ids, z)
-        scores["drift"] = write_drift(folder, source, after, trained.first_embeddings())
+        first = trained.first_embeddings()
+        scores["drift"] = write_drift(folder, source, Vectors(setup.node_ids, z), first)
+        del first
     names = split = None
     if not reason:
-        systems, predicted = score_systems(trained, z, graph)
+        own, predicted = score_own(trained, z, graph)
         table, names, split = tell_classes(graph, predicted, recipe.train.seed)
-        scores |= systems | table
-    scores["peak_mb"] = peak_mb()
     if has_map:
         write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
+    del z  # before there are other vectors
+    if not reason:
+        scores |= {"dgb": own} | score_references(trained, graph) | table
+    scores["peak_mb"] = peak_mb()
     write_json(folder / files.SCORES, scores)
     return scores
 
