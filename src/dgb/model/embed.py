@@ -28,8 +28,9 @@ from dgb.model.centre import centre_block, mean_name
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
 from dgb.recipe import PLAIN, Embed
+from dgb.views.clean import clean_hops, fill_clean, hold_hops
 from dgb.views.inputs import Inputs
-from dgb.views.rows import ColumnBlocks, HopBlocks, Store, fill
+from dgb.views.rows import ColumnBlocks, Store
 from dgb.views.view import Rows, View
 
 
@@ -52,12 +53,13 @@ def embed(
         >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or PLAIN
-    if isinstance(encoder, HopEncoder) and encoder.training:
-        _measure_statistics(encoder, inputs)
-        z = embed(encoder, inputs, recipe, name)
-        encoder.train()
-        return z
-    z, _ = _make_blocks(encoder, inputs, recipe, name)
+    with hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder)):
+        if isinstance(encoder, HopEncoder) and encoder.training:
+            _measure_statistics(encoder, inputs)
+            z = embed(encoder, inputs, recipe, name)
+            encoder.train()
+            return z
+        z, _ = _make_blocks(encoder, inputs, recipe, name)
     is_measured = inputs.is_own and recipe.normalise == "block"
     lengths = _measure_lengths(encoder, recipe, z) if is_measured else read_lengths(encoder, recipe)
     scales = choose_scales(encoder, recipe, lengths)
@@ -80,6 +82,9 @@ def _make_blocks(
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
     shape = (inputs.shape[0], sum(widths.values()))
+    for block in FIXED if inputs.is_own else ():
+        if block in widths:  # before there is a z: they take memory to make
+            _keep_fixed(encoder, inputs, recipe, block, widths[block])
     z, means = _make_room(inputs, name, shape), {}
     for block, out in split_blocks(z, widths).items():
         _write_block(encoder, inputs, recipe, block, out)
@@ -96,7 +101,10 @@ def _make_room(inputs: Inputs, name: str, shape: tuple[int, int]) -> Tensor:
 
 def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
     """Write a block as it comes: H and X are diffused where the recipe says so."""
-    if block in FIXED:
+    if block in FIXED and inputs.is_own:
+        out.copy_(inputs.fixed[block])
+        return
+    if block in FIXED:  # of a later graph nothing is kept: its vectors are made once anyway
         _write_fixed(encoder, inputs, recipe, block, out)
         return
     if block == FEATURES:
@@ -109,19 +117,21 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
         out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
 
 
+def _keep_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, width: int) -> None:
+    """Keep a block of the training graph that no training changes: it is made once."""
+    shape = (inputs.shape[0], width)
+    if block not in inputs.fixed or inputs.fixed[block].shape != shape:
+        made = _make_room(inputs, block, shape)
+        _write_fixed(encoder, inputs, recipe, block, made)
+        inputs.fixed[block] = made
+
+
 def _write_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
-    """Write a block that no training changes; of the training graph it is made once."""
-    found = inputs.fixed.get(block)
-    if found is None or found.shape != out.shape:
-        # Of a later graph nothing is kept: its vectors are made once anyway.
-        found = _make_room(inputs, block, (len(out), out.shape[1])) if inputs.is_own else out
-        if block == "structure":
-            found.copy_(make_structure(inputs, recipe))
-        else:
-            inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), found)
-    if inputs.is_own:
-        inputs.fixed[block] = found
-        out.copy_(found)
+    """Write a block that no training changes."""
+    if block == "structure":
+        out.copy_(make_structure(inputs, recipe))
+    else:
+        inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), out)
 
 
 def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) -> None:
@@ -158,7 +168,7 @@ def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tu
         view = View(inputs.x, inputs.operators[operator])
         yield slice(None), encoder(view.in_order("auto", encoder.width, hops_of(encoder)))
         return
-    blocks = _clean_blocks(encoder, inputs, operator)
+    blocks = clean_hops(inputs, operator, hops_of(encoder))
     for rows in row_parts(inputs.shape[0], encoder.width):
         yield rows, encoder(_rows_of(blocks, rows, inputs)).cpu()
 
@@ -166,7 +176,7 @@ def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tu
 def _write_features(inputs: Inputs, out: Tensor) -> None:
     store = inputs.store or Store()
     blocks = store.make_blocks("view1", inputs.shape, inputs.x.device)
-    _fill_clean(blocks, inputs)
+    fill_clean(blocks, inputs)
     for rows in row_parts(*out.shape):
         out[rows] = blocks.rows(rows.start, rows.stop)
 
@@ -179,6 +189,11 @@ def hops_of(encoder: Encoder) -> tuple[int, ...]:
 @torch.no_grad()
 def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     """Let a trained encoder keep what its embeddings need of the training graph."""
+    with hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder)):
+        _settle(encoder, inputs, recipe)
+
+
+def _settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     _measure_statistics(encoder, inputs)
     assert isinstance(encoder, nn.Module)
     if inputs.directions is not None:
@@ -205,23 +220,11 @@ def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
         whole = view.in_order("auto", encoder.width, encoder.hops)
         encoder.keep_statistics([encoder.sum_moments(whole)], inputs.shape[0])
         return
-    blocks = _clean_blocks(encoder, inputs, "adj")
+    blocks = clean_hops(inputs, "adj", encoder.hops)
     parts = row_parts(inputs.shape[0], encoder.width)
     sums = [encoder.sum_moments(_rows_of(blocks, part, inputs)) for part in parts]
     encoder.keep_statistics(sums, inputs.shape[0])
 
 
-def _clean_blocks(encoder: Encoder, inputs: Inputs, operator: str) -> HopBlocks:
-    assert inputs.store is not None
-    blocks = HopBlocks(inputs.store, "view1", inputs.shape, inputs.x.device, hops_of(encoder))
-    _fill_clean(blocks.features, inputs)
-    blocks.propagate(inputs.operators[operator])
-    return blocks
-
-
-def _rows_of(blocks: HopBlocks, rows: slice, inputs: Inputs) -> Rows:
-    return Rows(blocks.all.rows(rows.start, rows.stop).to(inputs.device))
-
-
-def _fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:
-    fill(blocks, inputs.x, inputs.row_scale, (), torch.Generator(inputs.x.device))
+def _rows_of(blocks: ColumnBlocks, rows: slice, inputs: Inputs) -> Rows:
+    return Rows(blocks.rows(rows.start, rows.stop).to(inputs.device))

@@ -12,11 +12,12 @@ from dgb.data.typed.graph import AnyGraph, HeteroGraph, NodeType
 from dgb.errors import DGBError
 from dgb.evaluate.probe_rows import MOST
 from dgb.model.blocks import FIXED
-from dgb.recipe import LEARNT, Recipe
+from dgb.recipe import LEARNT, Recipe, ViewRecipe
 from dgb.run.machine import choose_device, free_gb
 from dgb.settings import listed_names
 from dgb.views.inputs import embedding_alphas, has_row_batches, needed_operators
 from dgb.views.rows import Store
+from dgb.views.view import parse_view
 
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column
 GB = 1e9
@@ -42,14 +43,16 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
     if is_batched:
         columns = min(d, Store(recipe.train.columns).width(n))
         # Both views, and for each hop the two terms before, the sum and the columns themselves.
-        views = (0 if is_on_disk else 2 * hops * n * d * FLOAT) + 4.0 * n * columns * FLOAT
+        kept = sum(_count_hops(graph, recipe, view) for view in (recipe.view1, recipe.view2))
+        views = (0 if is_on_disk else kept * n * d * FLOAT) + 4.0 * n * columns * FLOAT
     elif is_sparse and recipe.train.order != "propagate":
         views = 6.0 * ENTRY * graph.x.nnz + 4 * n * width * FLOAT
-    # Those of DGB and of the untrained encoder, and the rows that a probe learns from.
+    # Vectors, P^k X or (of an update) those before it, and the rows that a probe learns from.
     widths = recipe.embed.widths(width, d)
     embedded = sum(widths.values())
     fixed = sum(widths.get(block, 0) for block in FIXED)  # kept for the untrained encoder too
-    kept = 0 if is_on_disk else n * (2 * embedded + fixed) + (0 if is_sparse else n * d)
+    other = max(embedded, hops * d if is_batched else 0)
+    kept = 0 if is_on_disk else n * (embedded + other + fixed) + (0 if is_sparse else n * d)
     walked = 4 * n * widths.get("structure", 0)  # ids, two hops and their sum
     embeddings = (kept + max(walked, min(n // 5, 2 * MOST) * embedded)) * FLOAT
     return {
@@ -62,12 +65,20 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
     }
 
 
+def _count_hops(graph: Graph, recipe: Recipe, view: ViewRecipe) -> int:
+    """Count the P^k X̃ that a view keeps: of one without dropout, X stays where it is."""
+    spec, hops = parse_view(view), recipe.encoder.walked
+    is_dropped = spec.features or spec.edges or recipe.data.normalise == "row"
+    return len(hops) - (0 in hops and not is_dropped and not sparse.issparse(graph.x))
+
+
 def _count_operators(graph: Graph, recipe: Recipe) -> float:
     nonzeros, n, needed = int(graph.adjacency.nnz), graph.num_nodes, needed_operators(recipe)
     total = ENTRY * (nonzeros + n) if "adj" in needed else 0.0
     if "diff" in needed or recipe.encoder.diff:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
-    return total + ENTRY * (nonzeros + n) * len(embedding_alphas(recipe.embed))
+    has_own = bool(embedding_alphas(recipe.embed)) and "adj" not in needed  # else they share it
+    return total + ENTRY * (nonzeros + n) * has_own
 
 
 def _count_features(x: Any) -> float:

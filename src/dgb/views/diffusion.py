@@ -136,6 +136,12 @@ class AdjAndDiff:
 GraphOperator = SparseMatrix | Diffusion | AdjAndDiff  # whose products tell when a hop is done
 
 
+def adj_of(operator: Any) -> SparseMatrix:
+    """Return `adj` without what comes with it."""
+    adj: SparseMatrix = operator.adj if isinstance(operator, AdjAndDiff) else operator
+    return adj
+
+
 def diff_of(operator: Any) -> SparseMatrix | Diffusion:
     """Return the `diff` that comes with an `adj`."""
     assert isinstance(operator, AdjAndDiff), "encoder.diff says so when operators are made"

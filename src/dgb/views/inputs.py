@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -15,10 +16,10 @@ from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
 from dgb.recipe import Data, DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, draw_absent
-from dgb.views.diffusion import GraphOperator
-from dgb.views.operators import make_diff, make_operators, row_factors, row_normalise
+from dgb.views.diffusion import GraphOperator, adj_of
+from dgb.views.operators import make_adj, make_operators, make_ppr, row_factors, row_normalise
 from dgb.views.reduce import DiffusedFeatures, main_directions
-from dgb.views.rows import Store
+from dgb.views.rows import ColumnBlocks, Store
 from dgb.views.sparse import sparse_matrix
 from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
 
@@ -79,6 +80,11 @@ class Inputs:
         """Blocks of vectors that no training changes, by name: kept here once they are made."""
         return {}
 
+    @cached_property
+    def clean(self) -> WeakValueDictionary[tuple[str | int, ...], ColumnBlocks]:
+        """P^k X without dropout by operator and hops, while someone else holds it."""
+        return WeakValueDictionary()
+
     @property
     def diffused(self) -> DiffusedFeatures:
         """S X of the block `diffused`, as an operator."""
@@ -125,9 +131,9 @@ def make_inputs(
     place = torch.device("cpu") if scratch else device
     has_diff = recipe.encoder.diff
     operators = make_operators(graph.adjacency, recipe.diffusion, needed, place, has_diff=has_diff)
-    for name, alpha in embedding_alphas(recipe.embed).items():
-        ppr = DiffusionRecipe(alpha=alpha, self_loops=True)
-        operators[name] = make_diff(graph.adjacency, ppr).to(place)
+    if alphas := embedding_alphas(recipe.embed):
+        adj = adj_of(operators.get("adj") or make_adj(graph.adjacency).to(place))
+        operators |= {name: make_ppr(adj, alpha) for name, alpha in alphas.items()}
     more = {"adjacency": graph.adjacency, "diffusion": recipe.diffusion, "is_own": is_own}
     more |= {"node_ids": graph.node_ids, "has_diff": has_diff}
     if recipe.links.weight and not is_trained:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -124,17 +125,26 @@ class HopBlocks:
 
 
 def _write_rows(place: Tensor, columns: Tensor, order: Tensor | None) -> None:
-    if order is not None:
-        columns = columns.index_select(0, order.to(columns.device))
-    if columns is not place:
+    if order is not None and columns is not place:  # without a copy in between
+        torch.index_select(columns, 0, order.to(columns.device), out=place)
+    elif order is not None:
+        place.copy_(columns.index_select(0, order.to(columns.device)))
+    elif columns is not place:
         place.copy_(columns)
+
+
+class RowsOf(Protocol):
+    """A matrix whose rows are taken some at a time."""
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return some rows with all their columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowBatches:
     """The batches of an epoch: P X̃ of both views, each with its rows in the epoch's order."""
 
-    views: tuple[ColumnBlocks, ColumnBlocks]
+    views: tuple[RowsOf, RowsOf]
     sizes: Sequence[int]  # rows of each batch
     device: torch.device
     pairs: tuple[tuple[Pairs | None, ...], ...] = ((), ())  # hidden, absent, held of each view

@@ -7,10 +7,14 @@ import torch
 
 from dgb.recipe import Recipe
 from dgb.views.augment import augment, node_factors, scale_rows
+from dgb.views.clean import OrderedRows, clean_hops
+from dgb.views.diffusion import GraphOperator
 from dgb.views.inputs import Inputs
 from dgb.views.rows import (
+    ColumnBlocks,
     HopBlocks,
     RowBatches,
+    RowsOf,
     batch_sizes,
     fill,
     keep_together,
@@ -87,27 +91,46 @@ def _row_sampler(
     assert inputs.store is not None
     num_nodes, place = inputs.shape[0], inputs.x.device
     hops = recipe.encoder.walked
-    view1, view2 = (HopBlocks(inputs.store, f"view{i}", inputs.shape, place, hops) for i in (1, 2))
+    is_in_memory = inputs.store.folder is None  # rows in any order are slow to read from a file
+    rooms = [
+        clean_hops(inputs, spec.operator, hops)
+        if is_in_memory and not (spec.features or spec.edges)
+        else HopBlocks(inputs.store, f"view{i}", inputs.shape, place, hops)
+        for i, spec in enumerate(specs, 1)
+    ]
     sizes = batch_sizes(num_nodes, recipe.train.batch_size)
 
     def draw() -> RowBatches:
         drawn = []
-        for view, spec in zip((view1, view2), specs, strict=True):
-            fill(view.features, inputs.x, inputs.row_scale, spec.features, generator)
+        for room, spec in zip(rooms, specs, strict=True):
+            if isinstance(room, HopBlocks):
+                fill(room.features, inputs.x, inputs.row_scale, spec.features, generator)
             drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
         if recipe.links.weight:
             assert drawn[0].hidden is not None  # refused otherwise
             order = keep_together(order, drawn[0].hidden, generator)
-        for view, (operator, *_) in zip((view1, view2), drawn, strict=True):
-            view.propagate(operator, order)
+        view1, view2 = (
+            _put_in_order(room, operator, order)
+            for room, (operator, *_) in zip(rooms, drawn, strict=True)
+        )
         pairs = tuple(
             tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
             for _, hidden, absent in drawn
         )
-        return RowBatches((view1.all, view2.all), sizes, inputs.device, pairs)
+        return RowBatches((view1, view2), sizes, inputs.device, pairs)
 
     return draw
+
+
+def _put_in_order(
+    room: HopBlocks | ColumnBlocks, operator: GraphOperator, order: torch.Tensor
+) -> RowsOf:
+    """Propagate the features of a view; one without dropout is propagated already."""
+    if isinstance(room, ColumnBlocks):
+        return OrderedRows(room, order)
+    room.propagate(operator, order)
+    return room.all
 
 
 def describe_path(inputs: Inputs, recipe: Recipe) -> str:
