@@ -28,7 +28,7 @@ from dgb.model.centre import centre_block, mean_name
 from dgb.model.encoder import Encoder
 from dgb.model.hops import HopEncoder
 from dgb.recipe import PLAIN, Embed
-from dgb.views.clean import clean_hops, fill_clean, hold_hops
+from dgb.views.hops import clean_hops, fill_clean, hold_hops
 from dgb.views.inputs import Inputs
 from dgb.views.rows import ColumnBlocks, Store
 from dgb.views.view import Rows, View
@@ -169,7 +169,7 @@ def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tu
         yield slice(None), encoder(view.in_order("auto", encoder.width, hops_of(encoder)))
         return
     blocks = clean_hops(inputs, operator, hops_of(encoder))
-    for rows in row_parts(inputs.shape[0], encoder.width):
+    for rows in _hop_parts(encoder, inputs):
         yield rows, encoder(_rows_of(blocks, rows, inputs)).cpu()
 
 
@@ -221,9 +221,15 @@ def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
         encoder.keep_statistics([encoder.sum_moments(whole)], inputs.shape[0])
         return
     blocks = clean_hops(inputs, "adj", encoder.hops)
-    parts = row_parts(inputs.shape[0], encoder.width)
+    parts = _hop_parts(encoder, inputs)
     sums = [encoder.sum_moments(_rows_of(blocks, part, inputs)) for part in parts]
     encoder.keep_statistics(sums, inputs.shape[0])
+
+
+def _hop_parts(encoder: Encoder, inputs: Inputs) -> list[slice]:
+    """Return parts of rows by what is wider: those of P^k X, or of H."""
+    num_nodes, num_features = inputs.shape
+    return row_parts(num_nodes, max(encoder.width, num_features * len(hops_of(encoder))))
 
 
 def _rows_of(blocks: ColumnBlocks, rows: slice, inputs: Inputs) -> Rows:

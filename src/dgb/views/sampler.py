@@ -7,14 +7,15 @@ import torch
 
 from dgb.recipe import Recipe
 from dgb.views.augment import augment, node_factors, scale_rows
-from dgb.views.clean import OrderedRows, clean_hops
 from dgb.views.diffusion import GraphOperator
+from dgb.views.hops import OrderedRows, clean_hops, walk_hops
 from dgb.views.inputs import Inputs
 from dgb.views.rows import (
     ColumnBlocks,
     HopBlocks,
     RowBatches,
     RowsOf,
+    Store,
     batch_sizes,
     fill,
     keep_together,
@@ -89,30 +90,22 @@ def _row_sampler(
     inputs: Inputs, recipe: Recipe, specs: tuple[ViewSpec, ViewSpec], generator: torch.Generator
 ) -> Callable[[], RowBatches]:
     assert inputs.store is not None
-    num_nodes, place = inputs.shape[0], inputs.x.device
-    hops = recipe.encoder.walked
-    is_in_memory = inputs.store.folder is None  # rows in any order are slow to read from a file
-    rooms = [
-        clean_hops(inputs, spec.operator, hops)
-        if is_in_memory and not (spec.features or spec.edges)
-        else HopBlocks(inputs.store, f"view{i}", inputs.shape, place, hops)
-        for i, spec in enumerate(specs, 1)
-    ]
+    num_nodes, hops = inputs.shape[0], recipe.encoder.walked
+    rooms = [_make_room(inputs, spec, hops, f"view{i}") for i, spec in enumerate(specs, 1)]
     sizes = batch_sizes(num_nodes, recipe.train.batch_size)
 
     def draw() -> RowBatches:
-        drawn = []
+        drawn, filled = [], []
         for room, spec in zip(rooms, specs, strict=True):
-            if isinstance(room, HopBlocks):
-                fill(room.features, inputs.x, inputs.row_scale, spec.features, generator)
+            filled.append(_fill_room(room, inputs, spec, generator))
             drawn.append(inputs.draw_operator(spec, generator))
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
         if recipe.links.weight:
             assert drawn[0].hidden is not None  # refused otherwise
             order = keep_together(order, drawn[0].hidden, generator)
         view1, view2 = (
-            _put_in_order(room, operator, order)
-            for room, (operator, *_) in zip(rooms, drawn, strict=True)
+            _walk_view(view, inputs, operator, hops, order)
+            for view, (operator, *_) in zip(filled, drawn, strict=True)
         )
         pairs = tuple(
             tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
@@ -123,14 +116,53 @@ def _row_sampler(
     return draw
 
 
-def _put_in_order(
-    room: HopBlocks | ColumnBlocks, operator: GraphOperator, order: torch.Tensor
-) -> RowsOf:
-    """Propagate the features of a view; one without dropout is propagated already."""
+# P^k X without dropout, files of a view, or X̃ of a view in memory.
+Filled = ColumnBlocks | HopBlocks | list[torch.Tensor]
+
+
+def _make_room(
+    inputs: Inputs, spec: ViewSpec, hops: Sequence[int], name: str
+) -> ColumnBlocks | HopBlocks | None:
+    """Return what is kept of a view from one epoch to the next: of one in memory, nothing."""
+    assert inputs.store is not None
+    if inputs.store.folder is not None:  # from which rows in any order are slow to read
+        return HopBlocks(inputs.store, name, inputs.shape, inputs.x.device, hops)
+    is_clean = not (spec.features or spec.edges)
+    return clean_hops(inputs, spec.operator, hops) if is_clean else None
+
+
+def _fill_room(
+    room: ColumnBlocks | HopBlocks | None,
+    inputs: Inputs,
+    spec: ViewSpec,
+    generator: torch.Generator,
+) -> Filled:
+    """Draw X̃ of a view; one without dropout is propagated already."""
     if isinstance(room, ColumnBlocks):
-        return OrderedRows(room, order)
-    room.propagate(operator, order)
-    return room.all
+        return room
+    if room is None:
+        blocks = (inputs.store or Store()).make_blocks("", inputs.shape, inputs.x.device)
+    else:
+        blocks = room.features
+    fill(blocks, inputs.x, inputs.row_scale, spec.features, generator)
+    return room or list(blocks.blocks)
+
+
+def _walk_view(
+    view: Filled,
+    inputs: Inputs,
+    operator: GraphOperator,
+    hops: Sequence[int],
+    order: torch.Tensor,
+) -> RowsOf:
+    """Propagate X̃ of a view, and return it with its rows in the order of an epoch."""
+    if isinstance(view, HopBlocks):
+        view.propagate(operator, order)
+        return view.all
+    if isinstance(view, list):
+        width = (inputs.store or Store()).width(inputs.shape[0])
+        view = walk_hops(view, operator, hops, width)
+    return OrderedRows(view, order)
 
 
 def describe_path(inputs: Inputs, recipe: Recipe) -> str:

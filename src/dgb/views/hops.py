@@ -1,4 +1,7 @@
-"""P^k X without dropout, which epochs and embeddings share: made once while one of them uses it."""
+"""P^k X̃ of row batches in memory, in the order of the nodes: batches gather their rows.
+
+Those without dropout, which epochs and embeddings share, are made once while one of them uses it.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +45,8 @@ def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBloc
     found = inputs.clean.get((operator, *hops))
     if found is None:
         width = store.width(inputs.shape[0])
-        found = _propagate(_features(inputs, store), inputs.operators[operator], hops, width)
+        features = list(_features(inputs, store).blocks)
+        found = walk_hops(features, inputs.operators[operator], hops, width)
         inputs.clean[operator, *hops] = found
     return found
 
@@ -70,23 +74,28 @@ def _features(inputs: Inputs, store: Store) -> ColumnBlocks:
     return blocks
 
 
-def _propagate(
-    features: ColumnBlocks, operator: GraphOperator, hops: Sequence[int], width: int
+def walk_hops(
+    features: list[Tensor], operator: GraphOperator, hops: Sequence[int], width: int
 ) -> ColumnBlocks:
-    """Return P^k X in blocks of so many columns; those of no hop are the features themselves."""
+    """Return P^k X̃ in blocks of so many columns; those of no hop are the features themselves.
+
+    The list is emptied on the way: features that are no hop of their own make room for the others.
+    """
     parts: dict[int, list[Tensor]] = {hop: [] for hop in hops}
-    first = [part for block in features.blocks for part in torch.split(block, width, dim=1)]
     last, diff = max(hops), diff_of(operator) if DIFF in hops else None
-    total = (operator.hops * last + (diff.hops if diff else 0)) * len(first)
+    count = sum(len(range(0, block.shape[1], width)) for block in features)
+    total = (operator.hops * last + (diff.hops if diff else 0)) * count
     with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
-        for columns in first:
-            walked = start = columns.contiguous()
-            for hop in range(1, last + 1):
-                walked = operator.multiply(walked, bar.update)
-                if hop in parts:
-                    parts[hop].append(walked)
-            if diff:
-                parts[DIFF].append(diff.multiply(start, bar.update))
-    if 0 in parts:
-        parts[0] = list(features.blocks)
+        while features:
+            block = features.pop(0)
+            if 0 in parts:
+                parts[0].append(block)
+            for columns in torch.split(block, width, dim=1):
+                walked = start = columns.contiguous()
+                for hop in range(1, last + 1):
+                    walked = operator.multiply(walked, bar.update)
+                    if hop in parts:
+                        parts[hop].append(walked)
+                if diff:
+                    parts[DIFF].append(diff.multiply(start, bar.update))
     return ColumnBlocks(tuple(block for hop in hops for block in parts[hop]))

@@ -1,6 +1,7 @@
-"""P^k X without dropout: exact, made once while it is in use, and X itself not copied."""
+"""P^k X̃ in memory: exact, without dropout made once while it is in use, and X itself not copied."""
 
 import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from dgb.data.graph import Graph
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import make_encoder
 from dgb.recipe import DIFF, DiffusionRecipe, Recipe
-from dgb.views import clean
-from dgb.views.clean import OrderedRows, clean_hops, hold_hops
+from dgb.views import hops
 from dgb.views.diffusion import Diffusion
+from dgb.views.hops import OrderedRows, clean_hops, hold_hops, walk_hops
 from dgb.views.inputs import Inputs, make_inputs
 from dgb.views.operators import make_adj, make_diff, make_ppr
 from dgb.views.rows import ColumnBlocks
@@ -57,13 +58,13 @@ def test_hops_are_powers_times_features(
 
 
 def test_hops_are_made_once_while_in_use(blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, real = [], clean._propagate
+    made, real = [], hops.walk_hops
 
     def count(*arguments: Any) -> ColumnBlocks:
         made.append(1)
         return real(*arguments)
 
-    monkeypatch.setattr(clean, "_propagate", count)
+    monkeypatch.setattr(hops, "walk_hops", count)
     recipe, inputs = recipe_with(), inputs_of(blocks)
     draw = epoch_sampler(inputs, recipe, torch.Generator().manual_seed(0))
     draw(), draw()  # which hold what view 2 is made of
@@ -85,6 +86,16 @@ def test_dense_features_are_not_copied(blocks: Graph) -> None:
     inputs = inputs_of(replace(blocks, x=x), "train.columns=4")
     first = clean_hops(inputs, "adj", (0, 1)).blocks[0]
     assert first.data_ptr() == x.ctypes.data
+
+
+def test_features_that_are_no_hop_make_room(blocks: Graph) -> None:
+    adj, x = make_adj(blocks.adjacency), torch.ones(90, 3)
+    for wanted, count in (((0, 1), 2), ((2,), 1)):
+        gone: list[int] = []
+        features = [x.clone()]
+        weakref.finalize(features[0], gone.append, 1)
+        found = walk_hops(features, adj, wanted, 8)
+        assert features == [] and len(found.blocks) == count and bool(gone) == (0 not in wanted)
 
 
 def test_rows_come_in_another_order() -> None:
