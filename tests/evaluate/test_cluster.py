@@ -104,8 +104,10 @@ def test_many_numbers_are_clustered_by_their_principal_components(
         return np.asarray(fit(means, rows))
 
     monkeypatch.setattr(KMeans, "fit_predict", fit_predict)
-    for numbers in (wide.size, wide.size - 1):
+    for rows, numbers in ((300, wide.size), (300, wide.size - 1), (299, wide.size)):
+        monkeypatch.setattr(module, "WHOLE_ROWS", rows)
         monkeypatch.setattr(module, "WHOLE_NUMBERS", numbers)
         assert matched_accuracy(cluster(wide, 5, 0), labels) == 1
     assert matched_accuracy(cluster(sparse.csr_array(wide), 5, 0), labels) == 1
-    assert widths == [96, 50, 96]  # sparse rows as they are
+    assert matched_accuracy(cluster(z, 5, 0), labels) == 1
+    assert widths == [96, 50, 50, 96, 16]  # sparse rows, and narrow ones, as they are

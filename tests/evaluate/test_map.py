@@ -116,16 +116,17 @@ def test_a_large_map_takes_fewer_steps_over_fewer_neighbors(
 ) -> None:
     class Stub:
         def __init__(self, **options: Any) -> None:
-            taken.append((options["perplexity"], options["n_iter"]))
+            names = ("perplexity", "early_exaggeration_iter", "n_iter")
+            taken.append(tuple(options[name] for name in names))
 
         def fit(self, rows: Array) -> Array:
             return rows[:, :2]
 
-    taken: list[tuple[float, int]] = []
+    taken: list[tuple[float, ...]] = []
     monkeypatch.setitem(sys.modules, "openTSNE", SimpleNamespace(TSNE=Stub))
     monkeypatch.setattr(module, "find_spec", only("openTSNE"))
     for most in (99, 98):
         monkeypatch.setattr(module, "TSNE_ROWS", most)
         monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 0)
         map_coordinates(np.random.default_rng(0).normal(size=(99, 9)), 0)
-    assert taken == [(30, 300), (10, 150)]
+    assert taken == [(30, 100, 300), (10, 50, 80)]

@@ -46,6 +46,19 @@ def test_ties_go_to_the_smaller_position_and_zero_rows_are_harmless(z: Array) ->
     assert (similarities[1] == 0).all()
 
 
+@pytest.mark.parametrize("k", [1, 3, 8, 699])
+def test_rows_with_many_ties_are_ordered_as_by_sorting_all_pairs(k: int) -> None:
+    rng = np.random.default_rng(3)
+    for z in (rng.normal(size=(700, 3)), rng.integers(0, 3, (700, 2)), np.ones((700, 2))):
+        unit = unit_rows(np.asarray(z, np.float32))
+        steps = np.rint(unit @ unit.T * 2**20)
+        np.fill_diagonal(steps, -np.inf)
+        positions, similarities = nearest(z, np.arange(700), k)
+        np.testing.assert_array_equal(positions, np.argsort(-steps, axis=1, kind="stable")[:, :k])
+        expected = np.take_along_axis(steps, positions, axis=1) / 2**20
+        np.testing.assert_allclose(similarities, np.clip(expected, -1, 1), atol=1e-6)
+
+
 def test_a_node_is_its_own_neighbour_only_by_wish(z: Array) -> None:
     everyone = np.arange(200)
     assert not (nearest(z, everyone, 199)[0] == everyone[:, None]).any()

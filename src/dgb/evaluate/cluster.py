@@ -10,9 +10,9 @@ from scipy import sparse
 from dgb.arrays import Array, principal_rows, row_parts, unit_rows
 
 WHOLE_NODES = 20_000  # above, k-means learns from batches
-# Dense numbers above which k-means takes principal components: of 15,000 rows of 1,024 columns ten
-# starts would take longer than the probe, the map and its neighbors together.
-WHOLE_NUMBERS = 2**22
+# Dense rows and numbers above which k-means takes principal components: of 15,000 rows of 1,024
+# columns ten starts would take longer than the probe, the map and its neighbors together.
+WHOLE_ROWS, WHOLE_NUMBERS = 10_000, 2**22
 LEARNT_NODES = 200_000  # above, these are as many of all rows, drawn at random
 SAMPLE = 2_000  # rows that a number of clusters is chosen on
 COUNTS = range(2, 21)  # of clusters, among which silhouettes choose
@@ -31,7 +31,7 @@ class ClusterScores:
 def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     """Return a k-means cluster for every row, on rows scaled to length one.
 
-    Of more than 2²² dense numbers, such as 8,192 rows of 512, on their 50 principal components.
+    Of more than 10,000 dense rows, or 2²² numbers, on their 50 principal components.
     Above 20,000 rows k-means learns from batches, above 200,000 from batches of a sample of these.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -42,9 +42,10 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     if z.shape[0] <= WHOLE_NODES:
         with warnings.catch_warnings():  # rows that are alike make fewer clusters, which is right
             warnings.simplefilter("ignore", ConvergenceWarning)
-            rows = normalize(z)
-            if not sparse.issparse(z) and rows.size > WHOLE_NUMBERS:
-                rows = principal_rows(rows, max(WIDTH, num_clusters), seed)
+            rows, width = normalize(z), max(WIDTH, num_clusters)
+            is_much = z.shape[0] > WHOLE_ROWS or rows.size > WHOLE_NUMBERS
+            if not sparse.issparse(z) and is_much and rows.shape[1] > width:
+                rows = principal_rows(rows, width, seed)
             return np.asarray(KMeans(num_clusters, **chosen).fit_predict(rows))
     means = MiniBatchKMeans(num_clusters, batch_size=4096, **chosen)
     if z.shape[0] <= LEARNT_NODES:

@@ -13,6 +13,7 @@ EXACT_NODES = 50_000  # up to here all pairs take minutes at most
 BLOCK = 2**23  # similarities held at once
 # A product of float32 rows is exact to about a millionth: what differs by less is a tie.
 STEPS = 2**20
+PARTS = 16  # of a row, for each neighbor that is looked for
 
 
 def nearest(z: Any, rows: Array, k: int, *, exclude_self: bool = True) -> tuple[Array, Array]:
@@ -26,7 +27,7 @@ def nearest(z: Any, rows: Array, k: int, *, exclude_self: bool = True) -> tuple[
     positions = np.empty((len(rows), k), dtype=np.int64)
     similarities = np.empty((len(rows), k), dtype=np.float32)
     block = max(BLOCK // len(unit), 1)
-    for start in range(0, len(rows), block):
+    for start in range(0, len(rows) if k else 0, block):
         part = slice(start, start + block)
         positions[part], similarities[part] = _block(unit, rows[part], k, exclude_self)
     return positions, similarities
@@ -67,13 +68,24 @@ def nearest_by_index(z: Any, k: int) -> tuple[Array, Array]:
 def _block(unit: Array, rows: Array, k: int, exclude_self: bool) -> tuple[Array, Array]:
     """Order by one whole number a pair: first the similarity, falling, then the position."""
     num_rows = len(unit)
-    keys = np.rint(unit[rows] @ unit.T * STEPS).astype(np.int64)
+    near = unit[rows] @ unit.T
     if exclude_self:
-        keys[np.arange(len(rows)), rows] = -2 * STEPS  # below any similarity
-    keys *= -num_rows
-    keys += np.arange(num_rows)
-    if 0 < k < num_rows:
-        keys = np.partition(keys, k - 1, axis=1)
-    keys = np.sort(keys[:, :k], axis=1)
+        near[np.arange(len(rows)), rows] = -2  # below any similarity
+    # What rounding may put next to the k-th counts as well.
+    row, position = np.nonzero(near >= (_bound(near, k) - 2 / STEPS)[:, None])
+    keys = np.rint(near[row, position] * STEPS).astype(np.int64) * -num_rows + position
+    own, span = np.arange(len(rows))[:, None], 5 * STEPS * num_rows  # that keys of a row keep to
+    keys = np.sort(keys + row * span)[np.searchsorted(row, own) + np.arange(k)] - own * span
     similarities = np.clip(-(keys // num_rows) / STEPS, -1, 1)
     return keys % num_rows, similarities.astype(np.float32)
+
+
+def _bound(near: Array, k: int) -> Array:
+    """Return numbers [m] that at least k of a row reach, and not many more.
+
+    The k-th of the largest in parts of a row: one pass over all pairs, where sorting takes many.
+    """
+    size = max(near.shape[1] // (PARTS * k), 1)
+    count = near.shape[1] // size
+    largest = near[:, : size * count].reshape(len(near), count, size).max(axis=2)
+    return np.asarray(np.partition(largest, count - k, axis=1)[:, count - k])
