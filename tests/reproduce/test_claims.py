@@ -23,7 +23,7 @@ from dgb.reproduce.published import find_published, rows
         ([82.0, 82.1, 81.9], [80.0, 80.1, 79.9], "+2.0: holds"),
         ([82.0, 80.0, 84.0], [81.0, 79.5, 83.0], "+0.8: holds, within noise"),
         ([80.0, 80.1, 79.9], [82.0, 82.1, 81.9], "-2.0: does not"),
-        ([80.0], [82.0], "-2.0: does not, within noise"),
+        ([80.0], [82.0], "-2.0: does not, one training"),
     ],
 )
 def test_a_verdict_is_a_difference_and_a_test(

@@ -142,8 +142,16 @@ def _places(row: str) -> list[tuple[str, str]]:
 def verdict(higher: Values, lower: Values) -> str:
     """Return the difference and what Welch's test at 5 % says to it, one of many."""
     difference = mean_std(higher.test)[0] - mean_std(lower.test)[0]
-    word = "holds" if difference > 0 else "does not"
-    return f"{difference:+.1f}: {word}{'' if _is_certain(higher, lower) else ', within noise'}"
+    return f"{difference:+.1f}: {'holds' if difference > 0 else 'does not'}{_doubt(higher, lower)}"
+
+
+def _doubt(higher: Values, lower: Values) -> str:
+    from scipy.stats import ttest_ind
+
+    if min(len(higher.test), len(lower.test)) < 2:
+        return ", one training"  # nobody knows its noise
+    is_certain = ttest_ind(higher.test, lower.test, equal_var=False).pvalue < 0.05
+    return "" if is_certain else ", within noise"
 
 
 def cells_of(pairs: list[tuple[Job, dict[str, Any]]]) -> dict[str, Cells]:
@@ -159,11 +167,3 @@ def cells_of(pairs: list[tuple[Job, dict[str, Any]]]) -> dict[str, Cells]:
 
 def _choice(values: Values) -> float:
     return mean_std(values.validation)[0]
-
-
-def _is_certain(higher: Values, lower: Values) -> bool:
-    from scipy.stats import ttest_ind
-
-    if min(len(higher.test), len(lower.test)) < 2:
-        return False
-    return bool(ttest_ind(higher.test, lower.test, equal_var=False).pvalue < 0.05)
