@@ -1,6 +1,7 @@
 """Embedding: the online encoder on the clean features, and other blocks next to it."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor, nn
@@ -53,7 +54,7 @@ def embed(
         >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or PLAIN
-    with hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder)):
+    with _hold_hops(encoder, inputs, recipe):
         if isinstance(encoder, HopEncoder) and encoder.training:
             _measure_statistics(encoder, inputs)
             z = embed(encoder, inputs, recipe, name)
@@ -186,10 +187,15 @@ def hops_of(encoder: Encoder) -> tuple[int, ...]:
     return encoder.hops if isinstance(encoder, HopEncoder) else (1,)
 
 
+def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> AbstractContextManager[None]:
+    """Keep P^k X of the first operator that a recipe embeds over."""
+    return hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder))
+
+
 @torch.no_grad()
 def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     """Let a trained encoder keep what its embeddings need of the training graph."""
-    with hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder)):
+    with _hold_hops(encoder, inputs, recipe):
         _settle(encoder, inputs, recipe)
 
 

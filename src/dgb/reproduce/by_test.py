@@ -20,10 +20,10 @@ from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.measure.table import markdown_table
 from dgb.recipe import Recipe
-from dgb.reproduce.pairs import BEST, rate_keys
+from dgb.reproduce.pairs import BEST
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import find_published
-from dgb.reproduce.rates import GRID, Rates, by_view
+from dgb.reproduce.rates import GRID, Rates, rated_recipe
 from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.embedding import embed_graph
 from dgb.run.lengths import train_lengths
@@ -45,22 +45,17 @@ PROBES = {
 
 def plan_looks() -> list[Job]:
     """Return the trainings: at the recipe's own rates several, at the others of the grid one."""
-    recipe = load_recipe(f"paper-{DATASET}", (f"train.epochs={MOST}",))
+    recipe = load_recipe(f"paper-{DATASET}")
     own = Rates(recipe.view1.nfd_drop_rate, recipe.view2.nd_drop_rate)
     cells = [
-        Job(TABLE, _name(rates), DATASET, "dgb", _at(recipe, rates))
+        Job(TABLE, f"nfd {rates.nfd:g}, nd {rates.nd:g}", DATASET, "dgb", _recipe_at(rates))
         for rates in dict.fromkeys((own, *GRID))
     ]
     return with_seeds(cells, [RUNS] + [1] * (len(cells) - 1))
 
 
-def _name(rates: Rates) -> str:
-    return f"nfd {rates.nfd:g}, nd {rates.nd:g}"
-
-
-def _at(recipe: Recipe, rates: Rates) -> Recipe:
-    sets = zip(rate_keys(BEST), by_view(BEST, rates), strict=True)
-    return load_recipe(recipe, [f"{key}={rate}" for key, rate in sets])
+def _recipe_at(rates: Rates) -> Recipe:
+    return load_recipe(rated_recipe(DATASET, BEST, rates), (f"train.epochs={MOST}",))
 
 
 def look(place: Place) -> str:

@@ -96,10 +96,10 @@ def _runs(cell: Job) -> int:
     return MAIN_RUNS if cell.method in MAIN else OTHER_RUNS
 
 
-def measure_curves(jobs: Sequence[Job], place: Place, others: Sequence[Line] = ()) -> list[Line]:
-    """Return a line per training; those measured before, or among others, are not repeated."""
+def measure_curves(jobs: Sequence[Job], place: Place) -> list[Line]:
+    """Return a line per training; those that were measured before are not repeated."""
     graphs = {job.dataset: _without_test(load(job.data, place)) for job in jobs}
-    outcome = run(jobs, graphs, Work(measure_lengths, KEY, others), place)
+    outcome = run(jobs, graphs, Work(measure_lengths, KEY), place)
     return require_lines(jobs, outcome)
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from dgb.errors import DGBError
 from dgb.files.atomic import write_text
-from dgb.files.jsonl import read_lines
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
 from dgb.recipe import Recipe
@@ -22,13 +21,10 @@ from dgb.reproduce.pairs import (
     table4_recipe,
 )
 from dgb.reproduce.published import rows
-from dgb.reproduce.search import TABLE as SEARCH
 
 TABLE = "rates"
 NODE = "nfd+adj|nd+adj"
 RATED = (BEST, NODE, SWAPPED, "without-projection", "p=0", "p=1")
-# The other rows take the rates of the nearest one, by their group in Table 3.
-NEAREST = {"node": NODE, "node+adj": BEST}
 
 
 class Rates(NamedTuple):
@@ -64,7 +60,7 @@ def _score(dataset: str, place: Place) -> dict[tuple[str, Rates], float]:
     jobs = [
         Job(TABLE, row, dataset, "dgb", rated_recipe(dataset, row, rates)) for row, rates in cells
     ]
-    lines = measure_curves(jobs, place, read_lines(place.results / f"{SEARCH}.jsonl"))
+    lines = measure_curves(jobs, place)
     return {cell: _last(line) for cell, line in zip(cells, lines, strict=True)}
 
 
@@ -85,9 +81,13 @@ def by_view(pair: str, rates: Rates) -> list[float]:
 
 
 def spread_rates(scores: Scores) -> Chosen:
-    """Return the best rates of the rated rows, and for all others those of the nearest one."""
+    """Return the best rates of the rated rows, and for all others those of the nearest one.
+
+    That is NFD / ND for rows with node augmentation alone, and the best pair for the rest.
+    """
     best = {row: max(GRID, key=lambda rates: scores[row, rates]) for row in RATED}
-    pairs = {r.key: best.get(r.key, best[NEAREST.get(r.group, BEST)]) for r in rows("table3")}
+    nearest = {row.key: NODE if row.group == "node" else BEST for row in rows("table3")}
+    pairs = {pair: best.get(pair, best[near]) for pair, near in nearest.items()}
     chosen = {pair: by_view(pair, rates) for pair, rates in pairs.items() if rate_keys(pair)}
     others = {row: best.get(row, best[BEST]) for row in ABLATIONS if row != "dgb"}
     return chosen | {row: by_view(BEST, rates) for row, rates in others.items()}

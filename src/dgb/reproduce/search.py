@@ -48,10 +48,8 @@ SINGLE: tuple[Sets, ...] = (
     ("view1.nfd_drop_rate=0.4",),
 )
 # What each data set's own search has made worth a second look, with more trainings.
-STRONG, STRONGER, HEAT = (
-    *("view1.nfd_drop_rate=0.8", "view1.nfd_drop_rate=0.9"),
-    "diffusion.kernel=heat",
-)
+STRONG, STRONGER = "view1.nfd_drop_rate=0.8", "view1.nfd_drop_rate=0.9"
+HEAT = "diffusion.kernel=heat"
 TOGETHER: dict[str, tuple[Sets, ...]] = {
     "cora": ((STRONG,), (STRONGER,), (STRONG, HEAT), (STRONGER, HEAT)),
     "citeseer": (),

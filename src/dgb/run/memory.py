@@ -68,8 +68,8 @@ def _count_plain(graph: Graph, recipe: Recipe, is_on_disk: bool) -> dict[str, fl
 def _count_hops(graph: Graph, recipe: Recipe, view: ViewRecipe) -> int:
     """Count the P^k X̃ that a view keeps: of one without dropout, X stays where it is."""
     spec, hops = parse_view(view), recipe.encoder.walked
-    is_dropped = spec.features or spec.edges or recipe.data.normalise == "row"
-    return len(hops) - (0 in hops and not is_dropped and not sparse.issparse(graph.x))
+    is_kept = spec.is_clean and recipe.data.normalise != "row" and not sparse.issparse(graph.x)
+    return len(hops) - (0 in hops and is_kept)
 
 
 def _count_operators(graph: Graph, recipe: Recipe) -> float:

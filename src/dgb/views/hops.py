@@ -52,11 +52,12 @@ def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBloc
 
 
 @contextmanager
-def hold_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> Iterator[ColumnBlocks | None]:
+def hold_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> Iterator[None]:
     """Keep P^k X of row batches in use, so that what needs it several times makes it once."""
     is_kept = inputs.store is not None and inputs.store.folder is None
     held = clean_hops(inputs, operator, hops) if is_kept else None
-    yield held
+    yield
+    del held  # it lived until here
 
 
 def fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:

@@ -127,8 +127,7 @@ def _make_room(
     assert inputs.store is not None
     if inputs.store.folder is not None:  # from which rows in any order are slow to read
         return HopBlocks(inputs.store, name, inputs.shape, inputs.x.device, hops)
-    is_clean = not (spec.features or spec.edges)
-    return clean_hops(inputs, spec.operator, hops) if is_clean else None
+    return clean_hops(inputs, spec.operator, hops) if spec.is_clean else None
 
 
 def _fill_room(

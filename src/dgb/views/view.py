@@ -32,6 +32,11 @@ class ViewSpec:
     edges: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from the graph
     operator: str
 
+    @property
+    def is_clean(self) -> bool:
+        """Tell whether nothing is dropped: the view is the same in every epoch."""
+        return not (self.features or self.edges)
+
 
 def parse_view(recipe: ViewRecipe) -> ViewSpec:
     """Read a view such as "nfd+adj", "nfd+nd+diff" or "in+adj"."""
