@@ -15,7 +15,8 @@ from dgb.data.structure import structural_features
 from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
-from dgb.run.setup import embedded_ids, make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import embedded_ids, make_setup
 from tests.hetero import make_library, shuffle_nodes
 
 TOLERANCE = 1e-5

@@ -11,7 +11,7 @@ from dgb.cookbook import load_recipe, recipe_from, recipe_hash, recipe_names, to
 from dgb.errors import DGBError
 from dgb.model import layers
 from dgb.recipe import ACTIVATIONS, PLAIN, Embed, EncoderRecipe, Heads, Recipe, Train
-from dgb.run.check import check_recipe
+from dgb.run.resolve import check_recipe
 from dgb.settings import setting
 from dgb.views.view import parse_view
 

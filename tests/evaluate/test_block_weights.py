@@ -17,7 +17,7 @@ from dgb.evaluate.block_weights import Blocks, weigh_blocks
 from dgb.evaluate.probe import linear_probe
 from dgb.measure.repeat import blocks_lines
 from dgb.recipe import Probe
-from dgb.run.check import check_recipe
+from dgb.run.resolve import check_recipe
 from tests.conftest import QUICK_PROBE, make_blocks
 
 BLOCKS = Blocks(

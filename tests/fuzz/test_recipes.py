@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dgb.cookbook import load_recipe, plain, recipe_hash, recipe_names, to_toml
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.run.check import check_recipe
+from dgb.run.resolve import check_recipe
 from tests.fuzz.damage import Change, changes, damaged
 from tests.fuzz.oracle import answer, inputs, lay
 

@@ -15,7 +15,8 @@ from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss
 from dgb.model.typed import PathEncoder, RelationEncoder
 from dgb.recipe import Recipe
-from dgb.run.setup import Setup, make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import Setup, make_setup
 from tests.hetero import make_library, shuffle_nodes
 
 CPU = torch.device("cpu")

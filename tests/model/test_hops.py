@@ -16,9 +16,9 @@ from dgb.model.embed import embed
 from dgb.model.hops import BlockNorm, HopEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
-from dgb.run.check import check_recipe
 from dgb.run.embedding import embed_graph
 from dgb.run.machine import generators
+from dgb.run.resolve import check_recipe
 from dgb.run.train import train
 from dgb.views.diffusion import diff_of
 from dgb.views.inputs import make_inputs

@@ -18,7 +18,7 @@ from dgb.evaluate.links import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import LinkTerm, make_loss, regression_loss
 from dgb.recipe import Recipe
-from dgb.run.check import check_recipe
+from dgb.run.resolve import check_recipe
 from dgb.run.setup import draw_model, make_setup
 from dgb.run.train import train
 from dgb.train.loop import fit

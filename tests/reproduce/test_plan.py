@@ -11,7 +11,7 @@ from dgb.reproduce.pairs import ABLATIONS, CHEAPER, LONG, chosen_rates, rate_key
 from dgb.reproduce.plan import by_dgi_too, check_datasets, plan
 from dgb.reproduce.published import DATASETS, rows
 from dgb.reproduce.summary import summarise
-from dgb.run.check import check_recipe
+from dgb.run.resolve import check_recipe
 
 
 @pytest.mark.parametrize("table", ["table2", "table3", "table4", "parts"])

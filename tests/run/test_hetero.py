@@ -17,7 +17,7 @@ from dgb.measure.repeat import score_training, split_table
 from dgb.recipe import Recipe
 from dgb.report.page import write_report
 from dgb.run import folder as files
-from dgb.run.setup import resolve_recipe
+from dgb.run.resolve import resolve_recipe
 from dgb.run.train import train, train_run
 from dgb.run.vectors import read_embeddings
 from tests.hetero import make_library

@@ -19,9 +19,9 @@ from dgb.files import limits as room
 from dgb.recipe import Recipe
 from dgb.run import machine, memory
 from dgb.run import train as training
-from dgb.run.check import check_recipe
 from dgb.run.folder import make_folder
 from dgb.run.memory import choose_scratch, estimate
+from dgb.run.resolve import check_recipe
 from dgb.run.score import score_own
 from dgb.run.setup import Trained
 from dgb.run.train import train_run

@@ -72,7 +72,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
     """Return the graph, the trainings asked for, and what to say of those left out."""
     from dgb.data.load import is_hetero
     from dgb.measure.compare import Repeats, choose_methods, leave_out, make_jobs, why_no_accuracy
-    from dgb.run.setup import resolve_recipe
+    from dgb.run.resolve import resolve_recipe
 
     check_counts(options, "runs", "splits", "jobs")
     methods = choose_methods(split_list(options.methods or ""), is_typed=is_hetero(options.graph))
@@ -97,7 +97,7 @@ def _choose_jobs(options: Namespace) -> tuple["AnyGraph", list["Job"], list[str]
 def _choose_settings(options: Namespace, methods: Sequence[str]) -> tuple[Recipe, list[str]]:
     """Return the recipe, after a check, and those of --set that are for methods."""
     from dgb.evaluate.probe import refuse_blocks
-    from dgb.run.check import check_recipe
+    from dgb.run.resolve import check_recipe
 
     sections = [f.name for f in fields(Recipe)]
     for_methods = [o for o in options.set if split_override(o)[0] not in sections]

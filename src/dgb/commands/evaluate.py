@@ -29,7 +29,7 @@ def run(options: Namespace) -> None:
     """Train N times and print mean ± std over the trainings, for one of three tasks."""
     from dgb.data.typed.graph import HeteroGraph
     from dgb.measure import repeat
-    from dgb.run.setup import resolve_recipe
+    from dgb.run.resolve import resolve_recipe
 
     recipe = choose_recipe(options)
     graph = open_graph(recipe.data, options)

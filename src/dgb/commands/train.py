@@ -46,9 +46,8 @@ def run(options: Namespace) -> None:
     from dgb.commands.counts import path_lines
     from dgb.data.typed.graph import HeteroGraph
     from dgb.files.lock import locked
-    from dgb.run.check import check_recipe
     from dgb.run.folder import make_folder
-    from dgb.run.setup import resolve_recipe
+    from dgb.run.resolve import check_recipe, resolve_recipe
     from dgb.views.metapaths.inputs import metapaths_of
 
     if options.graph and options.resume:

@@ -30,7 +30,7 @@ def run(options: Namespace) -> None:
     """Train the model of a run further on a new graph, into a run folder of its own."""
     from dgb.files.lock import locked
     from dgb.run.folder import make_folder, read_recipe
-    from dgb.run.setup import resolve_recipe
+    from dgb.run.resolve import resolve_recipe
     from dgb.run.update import find_origin, lengthen, open_source, shorten
 
     for override in options.set:

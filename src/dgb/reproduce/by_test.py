@@ -28,7 +28,8 @@ from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.embedding import embed_graph
 from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
-from dgb.run.setup import make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import make_setup
 
 TABLE = "by-test"
 DATASET = "cora"

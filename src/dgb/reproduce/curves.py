@@ -28,7 +28,8 @@ from dgb.reproduce.published import rows
 from dgb.run.embedding import embed_graph
 from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
-from dgb.run.setup import Setup, make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import Setup, make_setup
 from dgb.settings import check_names
 
 TABLE = "curves"

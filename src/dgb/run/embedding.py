@@ -10,7 +10,8 @@ from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
 from dgb.recipe import Probe, Recipe
 from dgb.run.memory import choose_scratch
-from dgb.run.setup import make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import make_setup
 from dgb.views.inputs import has_row_batches
 
 

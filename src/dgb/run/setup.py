@@ -16,7 +16,6 @@ from dgb.data.graph import Graph
 from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
-from dgb.errors import DGBError
 from dgb.evaluate.links import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed, settle
@@ -24,14 +23,11 @@ from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
 from dgb.model.loss import Loss, make_loss
 from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
-from dgb.run.check import check_recipe, check_typed_recipe
 from dgb.run.machine import free_gb, generators
-from dgb.run.suit import suit_blocks
 from dgb.settings import listed_names
 from dgb.views.inputs import Inputs, make_inputs, normalise_features, raw_features
 from dgb.views.metapaths import sampler as typed
-from dgb.views.metapaths.inputs import PathInputs, make_path_inputs, metapaths_of
-from dgb.views.metapaths.rates import parse_typed_view
+from dgb.views.metapaths.inputs import PathInputs, make_path_inputs
 from dgb.views.sampler import Epoch, describe_path, epoch_sampler
 
 
@@ -211,20 +207,3 @@ def target_rows(graph: AnyGraph, recipe: Recipe) -> slice:
     before = list(graph.nodes)[: list(graph.nodes).index(graph.target)]
     start = sum(graph.nodes[name].num_nodes for name in before)
     return slice(start, start + graph.nodes[graph.target].num_nodes)
-
-
-def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = False) -> Recipe:
-    """Check a recipe for a graph; return it with the weights or meta-paths that it leaves open."""
-    check_recipe(recipe)
-    if isinstance(graph, Graph):
-        return suit_blocks(graph, recipe)
-    if is_on_cluster:
-        raise DGBError("--engine ray is for graphs of one node type; leave it out")
-    check_typed_recipe(recipe)
-    is_over_relations = recipe.hetero.encoder == "relations"
-    for view in (recipe.view1, recipe.view2):
-        parse_typed_view(view, graph.nodes, None if is_over_relations else graph.target)
-    if is_over_relations:
-        return recipe
-    names = ",".join(dict.fromkeys(path.name for path in metapaths_of(graph, recipe)))
-    return replace(recipe, hetero=replace(recipe.hetero, metapaths=names))

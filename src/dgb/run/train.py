@@ -23,8 +23,9 @@ from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
+from dgb.run.resolve import resolve_recipe
 from dgb.run.score import describe, score_own, score_references, tell_classes
-from dgb.run.setup import Setup, Trained, draw_model, make_setup, resolve_recipe
+from dgb.run.setup import Setup, Trained, draw_model, make_setup
 from dgb.run.update import Source, keep_axes, open_source, write_drift
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
 from dgb.terminal import log

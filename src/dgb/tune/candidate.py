@@ -13,7 +13,8 @@ from dgb.evaluate.probe import choose_classifier
 from dgb.recipe import Probe, Recipe
 from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
-from dgb.run.setup import Setup, make_setup, resolve_recipe
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import Setup, make_setup
 from dgb.settings import unknown_name
 from dgb.tune.criteria import CRITERIA, label_free_scores
 

@@ -14,7 +14,7 @@ from dgb.files.lock import locked
 from dgb.measure.job import Line
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, versions
-from dgb.run.setup import resolve_recipe
+from dgb.run.resolve import resolve_recipe
 from dgb.terminal import log, progress_bar
 from dgb.tune.candidate import NO_AUC, VALIDATION, choose_criterion, mean_scores
 from dgb.tune.found import Found, Search, best_line, write_found

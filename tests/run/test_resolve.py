@@ -11,7 +11,7 @@ from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from dgb.recipe import Embed
-from dgb.run.setup import resolve_recipe
+from dgb.run.resolve import resolve_recipe
 from dgb.settings import make_section
 
 KINDS_AND_WEIGHTS: dict[str, dict[str, Any]] = {
