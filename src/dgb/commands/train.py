@@ -1,25 +1,16 @@
 """`dgb train`: one training into a run folder, and a page to look at it."""
 
-import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.drift import drift_lines
-from dgb.commands.graphs import (
-    choose_recipe,
-    describe_graph,
-    label_lines,
-    open_graph,
-    open_later_graph,
-)
+from dgb.commands.graphs import choose_recipe, open_graph, open_later_graph
 from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
+from dgb.commands.outcome import add_report_option, page_line, train_into, train_new
 from dgb.errors import DGBError
-from dgb.recipe import Recipe
-from dgb.terminal import log, output
+from dgb.terminal import output
 
 if TYPE_CHECKING:
-    from dgb.data.typed.graph import AnyGraph
     from dgb.ray.cluster import Cluster
 
 
@@ -31,8 +22,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("graph", nargs="?", help=GRAPH)
     parser.add_argument("--out", metavar="DIR", help="run folder (default: runs/GRAPH-TIME)")
     parser.add_argument("--resume", metavar="RUN", help="resume an unfinished run folder")
-    about = "write neither the map nor report.html"
-    parser.add_argument("--no-report", action="store_true", help=about)
+    add_report_option(parser)
     engines, about = ("local", "ray"), "one process, or many machines"
     parser.add_argument("--engine", choices=engines, default="local", help=about)
     about = "of a Ray cluster (default: this machine)"
@@ -45,8 +35,6 @@ def run(options: Namespace) -> None:
     """Train once into a run folder, or resume one; the report is a page to look at it."""
     from dgb.commands.counts import path_lines
     from dgb.data.typed.graph import HeteroGraph
-    from dgb.files.lock import locked
-    from dgb.run.folder import make_folder
     from dgb.run.resolve import check_recipe, resolve_recipe
     from dgb.views.metapaths.inputs import metapaths_of
 
@@ -68,10 +56,7 @@ def run(options: Namespace) -> None:
     recipe = resolve_recipe(graph, recipe, is_on_cluster=cluster is not None)
     if isinstance(graph, HeteroGraph) and recipe.hetero.encoder != "relations":
         output(*path_lines(graph, metapaths_of(graph, recipe)), "")
-    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    with locked(folder):
-        make_folder(folder, recipe)
-        train_into(graph, recipe, folder, cluster, has_report=not options.no_report)
+    train_new(graph, recipe, options, cluster)
 
 
 def _choose_cluster(options: Namespace) -> "Cluster | None":
@@ -110,42 +95,4 @@ def _resume(options: Namespace, cluster: "Cluster | None") -> None:
         remove_leftovers(folder)  # which a kill after the last file may have left
         if not (folder / REPORT).exists() and not options.no_report:
             write_report(folder)
-    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", *_page_line(folder))
-
-
-def _page_line(folder: Path) -> list[str]:
-    from dgb.report.page import REPORT
-
-    return [f"report: {folder / REPORT}"] if (folder / REPORT).exists() else []
-
-
-def train_into(
-    graph: "AnyGraph", recipe: Recipe, folder: Path, cluster: "Cluster | None", *, has_report: bool
-) -> None:
-    """Train into a folder that is there; what stops it is said together with how to resume."""
-    from dgb.data.typed.graph import HeteroGraph
-    from dgb.files.atomic import UNWRITABLE
-    from dgb.measure.repeat import blocks_lines, scores_table, split_table
-    from dgb.report.page import write_report
-    from dgb.run.folder import EMBEDDINGS
-    from dgb.run.train import train_run
-
-    output(f"{describe_graph(graph)} → {folder}", *label_lines(graph, recipe.train.seed))
-    again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
-    try:
-        scores = train_run(graph, recipe, folder, cluster, has_map=has_report)
-        if has_report:
-            write_report(folder)
-    except KeyboardInterrupt:
-        log(f"dgb: stopped; {again}")
-        raise
-    except OSError as error:  # a full disk, most often
-        what = f"cannot write to {folder}" if error.errno in UNWRITABLE else "stopped"
-        raise DGBError(f"{what}: {error.strerror or error}; fix that and {again}") from error
-    if "dgb" in scores:
-        table = split_table if isinstance(graph, HeteroGraph) else scores_table
-        output("", *table([scores]).splitlines(), *blocks_lines([scores]), "")
-    output(f"trained in {scores['seconds']:.0f} s, effective rank {scores['effective_rank']:.0f}")
-    if "drift" in scores:
-        output("", *drift_lines(scores["drift"], folder), "")
-    output(f"embeddings: {folder / EMBEDDINGS}", *_page_line(folder))
+    output(f"{folder} is finished", f"embeddings: {folder / EMBEDDINGS}", *page_line(folder))

@@ -1,12 +1,11 @@
 """`dgb update`: a finished run on a new version of its graph, in the same axes."""
 
-import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.graphs import choose_later_recipe, open_later_graph
 from dgb.commands.options import add_graph_options, add_set_option
-from dgb.commands.train import train_into
+from dgb.commands.outcome import add_report_option, train_new
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 
@@ -20,16 +19,14 @@ def add_options(parser: ArgumentParser) -> None:
     about = "new version of the graph (default: the run's own files, which have changed)"
     parser.add_argument("graph", nargs="?", help=about)
     parser.add_argument("--out", metavar="DIR", help="new run folder (default: runs/GRAPH-TIME)")
-    about = "write neither the map nor report.html"
-    parser.add_argument("--no-report", action="store_true", help=about)
+    add_report_option(parser)
     add_set_option(parser, "of data, train or probe, such as train.epochs=10")
     add_graph_options(parser)
 
 
 def run(options: Namespace) -> None:
     """Train the model of a run further on a new graph, into a run folder of its own."""
-    from dgb.files.lock import locked
-    from dgb.run.folder import make_folder, read_recipe
+    from dgb.run.folder import read_recipe
     from dgb.run.resolve import resolve_recipe
     from dgb.run.update import find_origin, lengthen, open_source, shorten
 
@@ -45,7 +42,4 @@ def run(options: Namespace) -> None:
     graph = open_later_graph(recipe, options, before)
     recipe = resolve_recipe(graph, recipe)
     open_source(origin, graph, recipe)  # what cannot be updated is refused before a folder is made
-    folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")
-    with locked(folder):
-        make_folder(folder, recipe, origin)
-        train_into(graph, recipe, folder, None, has_report=not options.no_report)
+    train_new(graph, recipe, options, origin=origin)
