@@ -6,8 +6,7 @@ import pytest
 from dgb.arrays import Array
 from dgb.errors import DGBError
 from dgb.evaluate import predict, probe_rows
-from dgb.evaluate.calibrate import calibration_error, fit_temperature, soften
-from dgb.evaluate.folds import deal_folds
+from dgb.evaluate.folds import calibration_error, deal_folds, fit_temperature, soften
 from dgb.evaluate.predict import learn_classes, learn_numbers
 from dgb.evaluate.predictions import predict_labels
 from dgb.recipe import Probe

@@ -8,7 +8,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.evaluate import probe
+from dgb.evaluate import heads
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Job
@@ -51,7 +51,7 @@ def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Pla
     monkeypatch.setattr(by_test, "EVERY", 2)
     monkeypatch.setattr(by_test, "MOST", 4)
     monkeypatch.setattr(by_test, "tell", lambda lines, _: f"{len(lines)} lines")
-    monkeypatch.setattr(probe, "STEPS", 10)
+    monkeypatch.setattr(heads, "STEPS", 10)
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
     monkeypatch.setattr(results, "find_uncommitted", lambda *_: [])
     return Place(tmp_path / "results", threads=1)

@@ -9,7 +9,7 @@ import pytest
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.evaluate import probe
+from dgb.evaluate import heads
 from dgb.evaluate.resplits import draw_resplits
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Job
@@ -39,7 +39,7 @@ def test_all_rows_of_the_paper_are_trained_in_the_same_way() -> None:
 def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
     monkeypatch.setattr(curves, "STEPS", (0, 2, 4))
-    monkeypatch.setattr(probe, "STEPS", 10)
+    monkeypatch.setattr(heads, "STEPS", 10)
     monkeypatch.setattr(curves, "draw_resplits", partial(draw_resplits, count=2))
     return Place(tmp_path / "results", threads=1)
 

@@ -11,7 +11,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.evaluate import probe
+from dgb.evaluate import heads
 from dgb.evaluate.resplits import draw_resplits
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
@@ -60,7 +60,7 @@ def place(tmp_path: Path, blocks: Graph, monkeypatch: pytest.MonkeyPatch) -> Pla
     monkeypatch.setattr(rating, "RATED", RATED[:2])
     monkeypatch.setattr(rating, "spread_rates", _best)
     monkeypatch.setattr(curves, "STEPS", (0, 2))
-    monkeypatch.setattr(probe, "STEPS", 10)
+    monkeypatch.setattr(heads, "STEPS", 10)
     monkeypatch.setattr(curves, "draw_resplits", partial(draw_resplits, count=2))
     monkeypatch.setattr(jobs_of, "_load", lambda *_: replace(blocks, name="cora"))
     return Place(tmp_path / "results", threads=1)

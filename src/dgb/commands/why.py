@@ -42,7 +42,7 @@ class Reasons:
 
     def of_group(self, nodes: "Array") -> list[str]:
         """Return the columns in which nodes differ most from all, and their most frequent label."""
-        from dgb.evaluate.describe import describe_columns, describe_label
+        from dgb.evaluate.why import describe_columns, describe_label
 
         graph = self.run.graph.target_graph()
         said = describe_label(graph, nodes) if graph.num_nodes == len(self.run.ids) else []

@@ -1,4 +1,4 @@
-"""Many linear heads on the same frozen rows, trained together, and their F1 scores."""
+"""Many linear heads on the same frozen rows, trained together: DGI's probe, and F1 scores."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,9 +10,12 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from dgb.arrays import Array, row_parts
+from dgb.data.graph import Split
+from dgb.evaluate.probe_rows import sample_split
 from dgb.model.adam import Adam
 
 HEADS = 50
+STEPS, LEARNING_RATE = 100, 0.01  # of DGI's probe
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +119,30 @@ def _count(predicted: Tensor, y: Tensor, num_classes: int) -> Tensor:
     given = torch.bincount(places.flatten(), minlength=length)
     true = torch.bincount(y, minlength=num_classes).repeat(HEADS)
     return torch.stack([right, given, true]).view(3, HEADS, num_classes)
+
+
+def dgi_accuracies(
+    z: Any, labels: Array, split: Split, seed: int, heads: int | None = None
+) -> tuple[Array, Array]:
+    """Return the validation and the test accuracy of every head of DGI's probe: none is chosen."""
+    split = sample_split(split, labels)
+    codes, num_classes = class_codes(labels)
+    trained = draw_heads(z.shape[1], num_classes, seed, heads)
+    x, y = dense_rows(z, split.train), torch.from_numpy(codes[split.train])
+    for _ in train_steps(trained, x, y, LEARNING_RATE, STEPS):
+        pass  # no step is better than the last one
+    validation, test = (
+        _accuracies(trained, labelled_rows(z, codes, nodes, num_classes))
+        for nodes in (split.validation, split.test)
+    )
+    return validation, test
+
+
+@torch.no_grad()
+def _accuracies(heads: LinearHeads, parts: Iterable[tuple[Tensor, Tensor]]) -> Array:
+    right, count = np.zeros(heads.count), 0
+    for x, y in parts:
+        predicted = heads.logits(x).argmax(dim=2)
+        right += (predicted == y[:, None]).sum(dim=0).numpy()
+        count += len(y)
+    return right / max(count, 1)

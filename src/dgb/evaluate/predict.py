@@ -12,8 +12,15 @@ import numpy as np
 
 from dgb.arrays import Array, row_parts
 from dgb.errors import DGBError
-from dgb.evaluate.calibrate import calibration_error, fit_temperature, soften
-from dgb.evaluate.folds import Apply, Fit, cross_validate, deal_folds
+from dgb.evaluate.folds import (
+    Apply,
+    Fit,
+    calibration_error,
+    cross_validate,
+    deal_folds,
+    fit_temperature,
+    soften,
+)
 from dgb.evaluate.probe import fit_logistic
 from dgb.evaluate.probe_rows import Scaling, sample_nodes
 from dgb.recipe import Probe

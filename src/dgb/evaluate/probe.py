@@ -5,25 +5,15 @@ z may lie in a file that is larger than the memory.
 """
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
 from dgb.errors import DGBError
-from dgb.evaluate.heads import (
-    LinearHeads,
-    class_codes,
-    dense_rows,
-    draw_heads,
-    labelled_rows,
-    train_steps,
-)
+from dgb.evaluate.heads import dgi_accuracies
 from dgb.evaluate.heco import heco_scores
 from dgb.evaluate.probe_rows import Scaling, learn_scaling, sample_split
 from dgb.recipe import Probe
@@ -183,33 +173,3 @@ def mean_log_loss(truth: Array, probability: Array, classes: Array) -> float:
     own = probability[np.arange(len(truth)), np.searchsorted(classes, truth)]
     least = np.finfo(own.dtype).eps
     return float(np.mean(-np.log(np.clip(own, least, 1 - least))))
-
-
-STEPS, LEARNING_RATE = 100, 0.01
-
-
-def dgi_accuracies(
-    z: Any, labels: Array, split: Split, seed: int, heads: int | None = None
-) -> tuple[Array, Array]:
-    """Return the validation and the test accuracy of every head; nothing is chosen."""
-    split = sample_split(split, labels)
-    codes, num_classes = class_codes(labels)
-    trained = draw_heads(z.shape[1], num_classes, seed, heads)
-    x, y = dense_rows(z, split.train), torch.from_numpy(codes[split.train])
-    for _ in train_steps(trained, x, y, LEARNING_RATE, STEPS):
-        pass  # no step is better than the last one
-    validation, test = (
-        _accuracies(trained, labelled_rows(z, codes, nodes, num_classes))
-        for nodes in (split.validation, split.test)
-    )
-    return validation, test
-
-
-@torch.no_grad()
-def _accuracies(heads: LinearHeads, parts: Iterable[tuple[Tensor, Tensor]]) -> Array:
-    right, count = np.zeros(heads.count), 0
-    for x, y in parts:
-        predicted = heads.logits(x).argmax(dim=2)
-        right += (predicted == y[:, None]).sum(dim=0).numpy()
-        count += len(y)
-    return right / max(count, 1)

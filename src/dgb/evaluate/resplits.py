@@ -8,7 +8,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Split
-from dgb.evaluate.probe import dgi_accuracies
+from dgb.evaluate.heads import dgi_accuracies
 
 DRAWS, PER_CLASS = 20, 20
 HEADS = 10  # a draw: their mean hardly moves, and what moves it are the draws

@@ -12,7 +12,8 @@ from dgb.baselines.methods import USUAL_PROBE
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.probe import dgi_accuracies, linear_probe
+from dgb.evaluate.heads import dgi_accuracies
+from dgb.evaluate.probe import linear_probe
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line, load
 from dgb.measure.measure import log_test_read, make_head

@@ -11,8 +11,7 @@ from dgb.arrays import Array
 from dgb.data.encoding import Column
 from dgb.data.graph import Graph
 from dgb.data.names import Naming, features_of
-from dgb.evaluate.describe import describe_columns, describe_label
-from dgb.evaluate.why import Columns, measure_columns
+from dgb.evaluate.why import Columns, describe_columns, describe_label, measure_columns
 
 COLUMN = "column: "  # before the name of a user's column, which may be "label" as well
 MOST = 16  # columns at most: each adds 50 kB to the page of 20,000 nodes
