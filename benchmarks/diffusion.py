@@ -21,7 +21,8 @@ from dgb.data.blocks import Blocks, make_blocks
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph
 from dgb.recipe import DiffusionRecipe
-from dgb.views.operators import make_diff, row_normalise
+from dgb.views.features import row_normalise
+from dgb.views.operators import make_diff
 from fresh import Figures, limit_memory, measured, memory_figures, memory_now, tell
 from pyg_diffusion import Apply
 

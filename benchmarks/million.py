@@ -22,7 +22,8 @@ from dgb.data.load import load_graph
 from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
-from dgb.views.operators import make_adj, row_normalise
+from dgb.views.features import row_normalise
+from dgb.views.operators import make_adj
 
 SEEN_HOPS = range(1, 5)  # of SGC, among which validation chooses
 MORE_HOPS = (6, 8)  # told as well, because the best of 1 to 4 may not be SGC's best

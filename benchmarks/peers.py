@@ -12,7 +12,7 @@ from torch_geometric.nn import DeepGraphInfomax, GCNConv
 from torch_geometric.utils import dropout_edge, from_scipy_sparse_matrix
 
 from dgb.data.graph import Graph
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise
 from step import Step
 
 EDGE_DROPS, MASKS = (0.2, 0.4), (0.3, 0.4)  # of BGRL's two views

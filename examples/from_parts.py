@@ -17,8 +17,9 @@ from dgb import (
     make_view,
     symmetric_loss,
 )
+from dgb.views.augment import parse_view
 from dgb.views.product import times
-from dgb.views.view import View, parse_view
+from dgb.views.view import View
 
 
 class SkipEncoder(nn.Module):

@@ -13,7 +13,7 @@ from dgb.model import layers
 from dgb.recipe import ACTIVATIONS, PLAIN, Embed, EncoderRecipe, Heads, Recipe, Train
 from dgb.run.resolve import check_recipe
 from dgb.settings import setting
-from dgb.views.view import parse_view
+from dgb.views.augment import parse_view
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -12,7 +12,7 @@ from dgb.baselines.augment import StackedGCN, Views, make_views, mask_columns
 from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph, make_graph
 from dgb.views.augment import Features
-from dgb.views.inputs import to_features
+from dgb.views.features import to_features
 from dgb.views.sparse import SparseMatrix
 from tests.baselines.conftest import dense_features
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from dgb.baselines.diffused import Settings, represent
 from dgb.data.graph import Graph
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise
 from tests.baselines.conftest import accuracy_of
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dgb.baselines.sgc import Settings, propagate_features, represent
 from dgb.data.graph import Graph
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise
 from tests.baselines.conftest import accuracy_of
 
 

@@ -26,8 +26,8 @@ from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Recipe
 from dgb.run.embedding import embed_graph
 from dgb.run.train import train
+from dgb.views.features import row_normalise
 from dgb.views.inputs import make_inputs
-from dgb.views.operators import row_normalise
 
 CPU = torch.device("cpu")
 SMALL = ("encoder.width=16", "heads.hidden=16", "heads.width=16", "train.epochs=2")

@@ -20,12 +20,13 @@ from dgb.run.embedding import embed_graph
 from dgb.run.machine import generators
 from dgb.run.resolve import check_recipe
 from dgb.run.train import train
+from dgb.views.augment import parse_view
 from dgb.views.diffusion import diff_of
 from dgb.views.inputs import make_inputs
 from dgb.views.operators import make_diff
 from dgb.views.rows import RowBatches
 from dgb.views.sampler import epoch_sampler
-from dgb.views.view import Rows, View, parse_view
+from dgb.views.view import Rows, View
 
 CPU = torch.device("cpu")
 SETS = ["encoder.width=6", "heads.hidden=10", "heads.width=6", "view2.augment=nd+adj"]

@@ -13,9 +13,10 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import make_encoder
+from dgb.views.augment import parse_view
 from dgb.views.inputs import make_inputs
 from dgb.views.sampler import epoch_sampler, make_view
-from dgb.views.view import Rows, parse_view
+from dgb.views.view import Rows
 
 pytest.importorskip("ray")
 

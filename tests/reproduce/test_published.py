@@ -3,7 +3,7 @@ import pytest
 from dgb.errors import DGBError
 from dgb.recipe import ViewRecipe
 from dgb.reproduce.published import DATASETS, TABLES, Cell, anchors, find_published, rows
-from dgb.views.view import parse_view
+from dgb.views.augment import parse_view
 
 
 def cells(table: str) -> list[Cell]:

@@ -8,7 +8,8 @@ from scipy import sparse
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.views.augment import Features, node_dropout, node_feature_dropout
-from dgb.views.inputs import make_inputs, to_features
+from dgb.views.features import to_features
+from dgb.views.inputs import make_inputs
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from tests.conftest import draw_views
 

@@ -14,12 +14,11 @@ from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
 from dgb.recipe import DiffusionRecipe, ViewRecipe
 from dgb.train.loop import fit
-from dgb.views.augment import hide_edges
+from dgb.views.augment import hide_edges, parse_view
 from dgb.views.inputs import make_inputs
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.operators import make_adj, make_diff
 from dgb.views.sampler import epoch_sampler, make_view
-from dgb.views.view import parse_view
 from tests.conftest import make_blocks
 
 CPU = torch.device("cpu")

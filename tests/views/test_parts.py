@@ -8,8 +8,8 @@ from scipy import sparse
 
 from dgb import arrays as parts
 from dgb.recipe import DiffusionRecipe
-from dgb.views.diffusion import transition
-from dgb.views.operators import make_adj, make_diff, row_factors, row_normalise
+from dgb.views.features import row_factors, row_normalise
+from dgb.views.operators import make_adj, make_diff, transition
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 

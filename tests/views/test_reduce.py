@@ -6,11 +6,11 @@ import torch
 
 from dgb.data.graph import Graph
 from dgb.recipe import DiffusionRecipe
-from dgb.views.inputs import to_features
-from dgb.views.operators import make_diff, row_factors, row_normalise
+from dgb.views.features import row_factors, row_normalise, to_features
+from dgb.views.operators import make_diff
 from dgb.views.reduce import DiffusedFeatures, main_directions
-from dgb.views.rows import Store
 from dgb.views.sparse import SparseMatrix
+from dgb.views.store import Store
 
 
 def dense_product(diffused: DiffusedFeatures) -> torch.Tensor:

@@ -17,14 +17,15 @@ from dgb.model.encoder import GCNEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe, ViewRecipe
 from dgb.views import view as view_module
-from dgb.views.augment import Features
+from dgb.views.augment import Features, parse_view
+from dgb.views.features import row_normalise
 from dgb.views.inputs import make_inputs
-from dgb.views.operators import make_adj, row_normalise
+from dgb.views.operators import make_adj
 from dgb.views.pattern import scatter_product
 from dgb.views.product import product, times
 from dgb.views.sampler import make_view
 from dgb.views.sparse import SparseMatrix, sparse_matrix
-from dgb.views.view import parse_view, transform_both
+from dgb.views.view import transform_both
 from tests.conftest import draw_views
 
 CPU = torch.device("cpu")

@@ -22,7 +22,7 @@ from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
-from dgb.views.diffusion import transition
+from dgb.views.operators import transition
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 

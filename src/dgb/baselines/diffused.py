@@ -14,8 +14,8 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.recipe import DiffusionRecipe
 from dgb.settings import setting
-from dgb.views.inputs import to_features
-from dgb.views.operators import make_diff, row_normalise
+from dgb.views.features import row_normalise, to_features
+from dgb.views.operators import make_diff
 from dgb.views.reduce import DiffusedFeatures, main_directions
 
 

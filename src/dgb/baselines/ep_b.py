@@ -24,7 +24,7 @@ from dgb.baselines.learn import Schedule, minimise
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise
 from dgb.views.product import product, times
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 

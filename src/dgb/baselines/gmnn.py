@@ -35,9 +35,8 @@ from dgb.errors import DGBError
 from dgb.model.layers import glorot
 from dgb.run.machine import choose_device
 from dgb.settings import setting
-from dgb.views.diffusion import transition
-from dgb.views.inputs import to_features
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise, to_features
+from dgb.views.operators import transition
 from dgb.views.product import product
 from dgb.views.sparse import sparse_matrix
 

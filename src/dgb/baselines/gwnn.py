@@ -31,7 +31,8 @@ from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
-from dgb.views.diffusion import Diffusion, transition
+from dgb.views.diffusion import Diffusion
+from dgb.views.operators import transition
 from dgb.views.product import product
 from dgb.views.sparse import sparse_matrix
 

@@ -11,8 +11,8 @@ from dgb.data.graph import Graph
 from dgb.model.layers import glorot
 from dgb.run.machine import choose_device
 from dgb.views.augment import Features, node_feature_dropout
-from dgb.views.inputs import to_features
-from dgb.views.operators import make_adj, row_normalise
+from dgb.views.features import row_normalise, to_features
+from dgb.views.operators import make_adj
 from dgb.views.product import times
 from dgb.views.sparse import SparseMatrix
 

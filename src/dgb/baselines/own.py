@@ -8,7 +8,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.recipe import Recipe as Settings
 from dgb.run.setup import Trained
 from dgb.run.train import train
-from dgb.views.inputs import normalise_features
+from dgb.views.features import normalise_features
 
 
 def represent(graph: AnyGraph, settings: Settings, seed: int) -> Any:

@@ -35,7 +35,7 @@ from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.terminal import progress_bar
 from dgb.views.augment import Features
-from dgb.views.inputs import to_features
+from dgb.views.features import to_features
 
 SHARED_NEGATIVES = 256  # few would each take the steps of all pairs of a batch, and diverge
 LABEL_PAIRS = 1000  # of a step

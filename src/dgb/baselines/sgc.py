@@ -13,8 +13,8 @@ from scipy import sparse
 
 from dgb.data.graph import Graph
 from dgb.settings import setting
-from dgb.views.diffusion import transition
-from dgb.views.operators import row_normalise
+from dgb.views.features import row_normalise
+from dgb.views.operators import transition
 from dgb.views.view import SPARSE_COST
 
 

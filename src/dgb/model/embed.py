@@ -31,7 +31,7 @@ from dgb.model.hops import HopEncoder
 from dgb.recipe import PLAIN, Embed
 from dgb.views.hops import clean_hops, fill_clean, hold_hops
 from dgb.views.inputs import Inputs
-from dgb.views.rows import ColumnBlocks, Store
+from dgb.views.store import ColumnBlocks, Store
 from dgb.views.view import Rows, View
 
 

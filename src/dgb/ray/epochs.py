@@ -20,16 +20,10 @@ from dgb.ray.blocks import BlockOperator, GraphBlocks, Ref, put_operator, run_ta
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
+from dgb.views.augment import ViewSpec, parse_view
 from dgb.views.inputs import Inputs, has_row_batches
-from dgb.views.rows import (
-    ColumnBlocks,
-    Pairs,
-    RowBatches,
-    batch_sizes,
-    keep_together,
-    pairs_within,
-)
-from dgb.views.view import ViewSpec, parse_view
+from dgb.views.rows import Pairs, RowBatches, batch_sizes, keep_together, pairs_within
+from dgb.views.store import ColumnBlocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,9 +13,8 @@ from torch import Tensor
 import ray
 from dgb.arrays import Array
 from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Layout, Ref, run_tasks, to_matrix
-from dgb.recipe import DIFF
 from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, Features, augment
-from dgb.views.diffusion import chebyshev_sum
+from dgb.views.diffusion import chebyshev_sum, walk
 from dgb.views.sparse import SparseMatrix
 
 Drops = Sequence[tuple[str, float]]  # augmentations by name and drop rate
@@ -31,14 +31,12 @@ def propagate_blocks(
     Each is given and returned as its blocks of rows.
     """
 
-    def multiply(by: BlockOperator, blocks: list[list[Ref]]) -> list[list[Ref]]:
+    def multiply(by: BlockOperator | None, blocks: list[list[Ref]]) -> list[list[Ref]]:
+        assert by is not None, "encoder.diff says so when operators are made"
         return [_multiply(by, part, layout.on(i)) for i, part in enumerate(blocks)]
 
-    x, out = columns, []
-    for hop in range(max(hops) + 1):
-        columns = multiply(operator, columns) if hop else columns
-        out += columns if hop in hops else []
-    return out + multiply(operator.diff, x) if DIFF in hops and operator.diff else out
+    walked = walk(columns, hops, partial(multiply, operator), partial(multiply, operator.diff))
+    return [block for _, blocks in walked for block in blocks]
 
 
 def make_features(

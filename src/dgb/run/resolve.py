@@ -10,11 +10,12 @@ from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES, Embed, Recipe
 from dgb.run.machine import choose_device
 from dgb.terminal import log
+from dgb.views.augment import parse_view
 from dgb.views.inputs import needed_operators
 from dgb.views.metapaths.inputs import metapaths_of
 from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.operators import theta
-from dgb.views.view import ONE_LAYER, parse_view
+from dgb.views.view import ONE_LAYER
 
 # Where edges join nodes that are alike, the defaults are right. Otherwise features are blurred by
 # what they are diffused over: with alpha 1 they stay as they are.

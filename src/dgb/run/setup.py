@@ -25,7 +25,8 @@ from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import free_gb, generators
 from dgb.settings import listed_names
-from dgb.views.inputs import Inputs, make_inputs, normalise_features, raw_features
+from dgb.views.features import normalise_features
+from dgb.views.inputs import Inputs, make_inputs, raw_features
 from dgb.views.metapaths import sampler as typed
 from dgb.views.metapaths.inputs import PathInputs, make_path_inputs
 from dgb.views.sampler import Epoch, describe_path, epoch_sampler

@@ -9,7 +9,7 @@ from typing import Any
 from dgb.cookbook import load_recipe, plain
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.views.view import parse_view
+from dgb.views.augment import parse_view
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,10 @@
-"""Augmentations: node dropout (Eq. 2), node feature dropout (Eq. 3), and edges that are hidden."""
+"""Augmentations: node dropout (Eq. 2), node feature dropout (Eq. 3), and edges that are hidden.
+
+A view names them as Table 3 does, with the operator that features travel over: "nfd+adj".
+"""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +12,14 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from dgb.errors import DGBError
+from dgb.recipe import ViewRecipe
 from dgb.views.sparse import SparseMatrix
 
 Features = Tensor | SparseMatrix  # [num_nodes, num_features]
 VALUES, NODES, EDGES = "values", "nodes", "edges"
+IDENTITY = "in"  # of a view without augmentation
+OPERATORS = ("adj", "diff")
 
 
 class Augmentation(NamedTuple):
@@ -115,3 +123,32 @@ AUGMENTATIONS = {
     "nd": Augmentation(NODES, node_dropout),
     "ed": Augmentation(EDGES, hide_edges),
 }
+
+
+@dataclass(frozen=True)
+class ViewSpec:
+    """A parsed view: which augmentations at which drop rates, and which operator."""
+
+    features: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from X, in order
+    edges: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from the graph
+    operator: str
+
+    @property
+    def is_clean(self) -> bool:
+        """Tell whether nothing is dropped: the view is the same in every epoch."""
+        return not (self.features or self.edges)
+
+
+def parse_view(recipe: ViewRecipe) -> ViewSpec:
+    """Read a view such as "nfd+adj", "nfd+nd+diff" or "in+adj"."""
+    words = [word.strip() for word in recipe.augment.lower().split("+")]
+    *names, operator = words
+    known = (IDENTITY, *AUGMENTATIONS)
+    if operator not in OPERATORS or any(name not in known for name in names) or not names:
+        raise DGBError(
+            f"a view is one or more of {', '.join(known)} joined by + with one of "
+            f"{', '.join(OPERATORS)}, such as nfd+adj, not {recipe.augment!r}"
+        )
+    drops = [(name, getattr(recipe, f"{name}_drop_rate")) for name in names if name != IDENTITY]
+    edges = tuple(drop for drop in drops if AUGMENTATIONS[drop[0]].draws == EDGES)
+    return ViewSpec(tuple(drop for drop in drops if drop not in edges), edges, operator)

@@ -11,18 +11,15 @@ over the edges for each coefficient kept: about 21 for PPR with alpha 0.05 and e
 is that of exact arithmetic; float32 adds about 1e-6 of rounding.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import DTypeLike
-from scipy import sparse
 from torch import Tensor
 
-from dgb.arrays import Array, canonical_rows, nonzero_parts, row_sums
+from dgb.recipe import DIFF
 from dgb.views.pattern import lacks_csr
 from dgb.views.product import Operator
 from dgb.views.sparse import SparseMatrix, Tick, idle
@@ -148,6 +145,25 @@ def diff_of(operator: Any) -> SparseMatrix | Diffusion:
     return operator.diff
 
 
+def walk(
+    x: Block,
+    hops: Sequence[int],
+    multiply: Callable[[Block], Block],
+    diffuse: Callable[[Block], Block],
+) -> Iterator[tuple[int, Block]]:
+    """Yield P^k x for the hops k, which rise, each with its k; S x, for DIFF, comes last.
+
+    `multiply` and `diffuse` give P and S times a block, wherever it lies.
+    """
+    walked = x
+    for hop in range(max(hops, default=0) + 1):
+        walked = multiply(walked) if hop else walked
+        if hop in hops:
+            yield hop, walked
+    if DIFF in hops:
+        yield DIFF, diffuse(x)
+
+
 def even_parts(count: int, width: int) -> list[slice]:
     """Return slices of columns, each at least `width` wide where there are so many columns.
 
@@ -183,25 +199,3 @@ def chebyshev_term(t: Transition, before: Tensor | None, now: Tensor) -> Tensor:
     if not isinstance(t, SparseMatrix) or lacks_csr(now):
         return t.multiply(now).mul_(2).sub_(before)
     return torch.addmm(before, t.csr, now, beta=-1, alpha=2, out=before)
-
-
-def transition(
-    adjacency: Any, *, self_loops: bool, dtype: DTypeLike = np.float64
-) -> tuple[Any, Array]:
-    """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1.
-
-    Computed in float64, some rows at a time, and kept as `dtype`. The places of the non-zeros may
-    be those of `adjacency` itself, not a copy.
-    """
-    rows = canonical_rows(adjacency)
-    if self_loops:
-        rows = rows + sparse.eye_array(rows.shape[0], dtype=rows.dtype, format="csr")
-    degree = row_sums(rows)
-    root = np.sqrt(np.where(degree > 0, degree, 1.0))
-    values, inverse = np.empty(rows.nnz, dtype), 1 / root
-    for part in nonzero_parts(rows.indptr):
-        starts = rows.indptr[part.start : part.stop + 1]
-        here = slice(starts[0], starts[-1])
-        by_row = np.repeat(inverse[part], np.diff(starts)) * rows.data[here]
-        values[here] = by_row * inverse[rows.indices[here]]
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), root

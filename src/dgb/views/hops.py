@@ -1,33 +1,21 @@
-"""P^k X̃ of row batches in memory, in the order of the nodes: batches gather their rows.
+"""P^k X̃ of row batches, some columns at a time: in memory, or in files in the order of batches.
 
 Those without dropout, which epochs and embeddings share, are made once while one of them uses it.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dgb.recipe import DIFF
 from dgb.terminal import progress_bar
-from dgb.views.diffusion import GraphOperator, diff_of
+from dgb.views.diffusion import GraphOperator, diff_of, walk
 from dgb.views.inputs import Inputs
-from dgb.views.rows import ColumnBlocks, HopBlocks, Store, fill
-
-
-@dataclass(frozen=True, eq=False)
-class OrderedRows:
-    """Rows of a matrix in another order, taken when they are asked for."""
-
-    blocks: ColumnBlocks
-    order: Tensor  # row i is row `order[i]` of the blocks
-
-    def rows(self, start: int, stop: int) -> Tensor:
-        """Return some rows with all their columns."""
-        index = self.order[start:stop].to(self.blocks.blocks[0].device)
-        return torch.cat([block.index_select(0, index) for block in self.blocks.blocks], dim=1)
+from dgb.views.sparse import Tick
+from dgb.views.store import ColumnBlocks, Store, fill
 
 
 def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBlocks:
@@ -83,20 +71,71 @@ def walk_hops(
     The list is emptied on the way: features that are no hop of their own make room for the others.
     """
     parts: dict[int, list[Tensor]] = {hop: [] for hop in hops}
-    last, diff = max(hops), diff_of(operator) if DIFF in hops else None
-    count = sum(len(range(0, block.shape[1], width)) for block in features)
-    total = (operator.hops * last + (diff.hops if diff else 0)) * count
-    with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
+    with _bar(operator, hops, sum(-(-block.shape[1] // width) for block in features)) as bar:
         while features:
             block = features.pop(0)
             if 0 in parts:
                 parts[0].append(block)
             for columns in torch.split(block, width, dim=1):
-                walked = start = columns.contiguous()
-                for hop in range(1, last + 1):
-                    walked = operator.multiply(walked, bar.update)
-                    if hop in parts:
-                        parts[hop].append(walked)
-                if diff:
-                    parts[DIFF].append(diff.multiply(start, bar.update))
+                others = [hop for hop in hops if hop]
+                for hop, walked in _walk(columns.contiguous(), operator, others, bar.update):
+                    parts[hop].append(walked)
     return ColumnBlocks(tuple(block for hop in hops for block in parts[hop]))
+
+
+def _walk(
+    columns: Tensor, operator: GraphOperator, hops: Sequence[int], tick: Tick
+) -> Iterator[tuple[int, Tensor]]:
+    def diffuse(columns: Tensor) -> Tensor:
+        return diff_of(operator).multiply(columns, tick)
+
+    return walk(columns, hops, lambda columns: operator.multiply(columns, tick), diffuse)
+
+
+def _bar(operator: GraphOperator, hops: Sequence[int], count: int) -> Any:
+    """Return a bar of the passes over the edges that so many blocks of columns take."""
+    passes = operator.hops * max(hops) + (diff_of(operator).hops if DIFF in hops else 0)
+    return progress_bar(None, "propagate", unit="hop", total=passes * count, delay=2)
+
+
+class HopBlocks:
+    """P^k X̃ of several hops k side by side, and S X̃, in blocks of columns, made of X̃ in place."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        shape: tuple[int, int],
+        device: torch.device,
+        hops: Sequence[int],
+    ) -> None:
+        """Make room; `hops` rise, and DIFF comes last."""
+        self.hops = hops
+        self.parts = [
+            store.make_blocks(f"{name}-hop{hop}" if len(hops) > 1 else name, shape, device)
+            for hop in hops
+        ]
+        self.all = ColumnBlocks(tuple(block for part in self.parts for block in part.blocks))
+
+    @property
+    def features(self) -> ColumnBlocks:
+        """Where X̃ is written before it is propagated, in the place of the last block."""
+        return self.parts[-1]
+
+    def propagate(self, operator: GraphOperator, order: Tensor | None = None) -> None:
+        """Replace X̃ by P^k X̃, block by block; row i of the result is row `order[i]`."""
+        with _bar(operator, self.hops, len(self.features.blocks)) as bar:
+            for number, columns in enumerate(self.features.blocks):
+                # The last of them is written where X̃ is, which is not needed any more by then.
+                for hop, walked in _walk(columns, operator, self.hops, bar.update):
+                    place = self.parts[self.hops.index(hop)].blocks[number]
+                    _write_rows(place, walked, order)
+
+
+def _write_rows(place: Tensor, columns: Tensor, order: Tensor | None) -> None:
+    if order is not None and columns is not place:  # without a copy in between
+        torch.index_select(columns, 0, order.to(columns.device), out=place)
+    elif order is not None:
+        place.copy_(columns.index_select(0, order.to(columns.device)))
+    elif columns is not place:
+        place.copy_(columns)

@@ -1,6 +1,5 @@
 """What a run computes once from a graph: features as tensors and operators."""
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +13,13 @@ from torch import Tensor
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Graph
-from dgb.recipe import Data, DiffusionRecipe, Embed, Recipe, Train
-from dgb.views.augment import AUGMENTATIONS, Features, draw_absent
+from dgb.recipe import DiffusionRecipe, Embed, Recipe, Train
+from dgb.views.augment import AUGMENTATIONS, Features, ViewSpec, draw_absent, parse_view
 from dgb.views.diffusion import GraphOperator, adj_of
-from dgb.views.operators import make_adj, make_operators, make_ppr, row_factors, row_normalise
+from dgb.views.features import _dense_features, normalise_features, row_factors, to_features
+from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
-from dgb.views.rows import ColumnBlocks, Store
-from dgb.views.sparse import sparse_matrix
-from dgb.views.view import SPARSE_COST, ViewSpec, parse_view
+from dgb.views.store import ColumnBlocks, Store
 
 DIFFUSED = "diffused"  # block of an embedding, and its operator
 
@@ -178,11 +176,6 @@ def needed_operators(recipe: Recipe, *, is_trained: bool = False) -> set[str]:
     return needed | {parse_view(view).operator for view in views}
 
 
-def normalise_features(x: Any, recipe: Data) -> Any:
-    """Return features as the recipe wants them, dense or sparse as they came."""
-    return row_normalise(x) if recipe.normalise == "row" else x
-
-
 def raw_features(graph: Graph, inputs: Inputs, recipe: Recipe) -> Any:
     """Return X as it is trained on; it lies in a file where the views do."""
     x, store = graph.x, inputs.store
@@ -194,18 +187,3 @@ def raw_features(graph: Graph, inputs: Inputs, recipe: Recipe) -> Any:
     for rows in row_parts(*x.shape):
         np.multiply(x[rows], factors[rows, None], out=out[rows])
     return out
-
-
-def to_features(x: Any) -> Features:
-    """Return features as a sparse matrix where that is the cheaper form, else as a dense tensor."""
-    size = x.shape[0] * x.shape[1]
-    nonzeros = x.nnz if sparse.issparse(x) else np.count_nonzero(x)
-    if nonzeros * SPARSE_COST < size:
-        return sparse_matrix(x)
-    return _dense_features(x.toarray() if sparse.issparse(x) else x)
-
-
-def _dense_features(x: Array) -> Tensor:
-    with warnings.catch_warnings():  # a file that is mapped for reading: nothing writes to X
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(x))

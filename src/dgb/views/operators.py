@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import DTypeLike
 from scipy import fft, sparse
 from torch import Tensor
 
-from dgb.arrays import Array, row_parts
+from dgb.arrays import Array, canonical_rows, nonzero_parts, row_sums
 from dgb.errors import DGBError
 from dgb.recipe import DiffusionRecipe
 from dgb.terminal import progress_bar
-from dgb.views.diffusion import AdjAndDiff, Diffusion, GraphOperator, Transition, transition
+from dgb.views.diffusion import AdjAndDiff, Diffusion, GraphOperator, Transition
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 
-_SMALLEST = float(np.finfo(np.float32).tiny)  # a row below it is one of zeros
 _FLOATS = {torch.float32: np.float32, torch.float64: np.float64}
 TAIL = 1e-14  # mass of the θ_k that are left out of an infinite series
 BLOCK = 512  # rows of S that exist at once: memory is BLOCK × num_nodes
@@ -128,23 +128,6 @@ def theta(recipe: DiffusionRecipe) -> Array:
     return given
 
 
-def row_factors(x: Any) -> Array:
-    """Return what `row_normalise` multiplies every feature row by, float32 [num_nodes]."""
-    factors = np.empty(x.shape[0], np.float32)
-    for part in row_parts(*x.shape):
-        total = np.asarray(abs(x[part]).astype(np.float64).sum(axis=1)).reshape(-1)
-        factors[part] = 1 / np.where(total > _SMALLEST, total, 1)
-    return factors
-
-
-def row_normalise(x: Any) -> Any:
-    """Divide every feature row by the sum of its sizes; a row of zeros stays as it is."""
-    factor = row_factors(x)
-    if sparse.issparse(x):
-        return sparse.csr_array(sparse.dia_array((factor[None], [0]), shape=(len(factor),) * 2) @ x)
-    return x * factor[:, None]
-
-
 def ppr_coefficients(alpha: float) -> Array:
     """Return θ_k = α(1 − α)^k of personalised PageRank, Eq. 6."""
     terms = 1 if alpha >= 1 else int(np.ceil(np.log(TAIL) / np.log1p(-alpha))) + 1
@@ -175,3 +158,25 @@ def chebyshev_coefficients(theta: Array, error: float) -> Array:
     dropped = np.cumsum(np.abs(coefficients[::-1]))[::-1]  # sum of |c_j| over j ≥ k
     keep = int(np.searchsorted(-dropped, -error, side="left"))  # first k whose tail fits the error
     return coefficients[: max(keep, 1)]
+
+
+def transition(
+    adjacency: Any, *, self_loops: bool, dtype: DTypeLike = np.float64
+) -> tuple[Any, Array]:
+    """Return T_sym = D^-½ A D^-½ and D^½; a node without edges has an empty row and D = 1.
+
+    Computed in float64, some rows at a time, and kept as `dtype`. The places of the non-zeros may
+    be those of `adjacency` itself, not a copy.
+    """
+    rows = canonical_rows(adjacency)
+    if self_loops:
+        rows = rows + sparse.eye_array(rows.shape[0], dtype=rows.dtype, format="csr")
+    degree = row_sums(rows)
+    root = np.sqrt(np.where(degree > 0, degree, 1.0))
+    values, inverse = np.empty(rows.nnz, dtype), 1 / root
+    for part in nonzero_parts(rows.indptr):
+        starts = rows.indptr[part.start : part.stop + 1]
+        here = slice(starts[0], starts[-1])
+        by_row = np.repeat(inverse[part], np.diff(starts)) * rows.data[here]
+        values[here] = by_row * inverse[rows.indices[here]]
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), root

@@ -8,129 +8,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from dgb.files.atomic import new_mapped
-from dgb.recipe import DIFF
-from dgb.terminal import progress_bar
-from dgb.views.augment import Features, augment, scale_rows
-from dgb.views.diffusion import LEAST, GraphOperator, diff_of
-from dgb.views.sparse import SparseMatrix
+from dgb.views.store import ColumnBlocks
 from dgb.views.view import Rows
 
-BLOCK = 2**26  # numbers of a block where nothing is said: 256 MB
-AT_ONCE = 2**22  # numbers of dense features that are augmented at a time
 ROUNDS = 4  # of matching nodes in pairs: few nodes find a partner after them
-
-
 Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnBlocks:
-    """A matrix [num_nodes, num_features] in parts of some columns each."""
-
-    blocks: tuple[Tensor, ...]  # each [num_nodes, columns]
-
-    def rows(self, start: int, stop: int) -> Tensor:
-        """Return some rows with all their columns."""
-        if len(self.blocks) == 1:
-            return self.blocks[0][start:stop]
-        return torch.cat([block[start:stop] for block in self.blocks], dim=1)
-
-    def write(self, start: int, rows: Tensor) -> None:
-        """Write all columns of some rows."""
-        for first, block in self.numbered():
-            block[start : start + len(rows)] = rows[:, first : first + block.shape[1]]
-
-    def numbered(self) -> Iterator[tuple[int, Tensor]]:
-        """Return the blocks, each with the number of its first column."""
-        firsts = accumulate((block.shape[1] for block in self.blocks), initial=0)
-        return zip(firsts, self.blocks, strict=False)
-
-
-@dataclass(frozen=True)
-class Store:
-    """How many columns lie together, and in which folder; without one they are in memory."""
-
-    columns: int = 0  # 0: by the number of nodes
-    folder: Path | None = None
-
-    def width(self, num_nodes: int) -> int:
-        """Return the columns of a block."""
-        return self.columns or max(LEAST, BLOCK // num_nodes // LEAST * LEAST)
-
-    def make_blocks(self, name: str, shape: tuple[int, int], device: torch.device) -> ColumnBlocks:
-        """Return blocks for a matrix of this shape that hold no numbers yet."""
-        num_nodes, num_features = shape
-        width = self.width(num_nodes)
-        sizes = [min(width, num_features - i) for i in range(0, num_features, width)]
-        if self.folder is None:
-            return ColumnBlocks(tuple(torch.empty(num_nodes, w, device=device) for w in sizes))
-        parts = (self.make_array(f"{name}-{i}", (num_nodes, w)) for i, w in enumerate(sizes))
-        return ColumnBlocks(tuple(map(torch.from_numpy, parts)))
-
-    def make_array(self, name: str, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array of float32, in a file of this name where there is a folder."""
-        if self.folder is None:
-            return np.empty(shape, np.float32)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return new_mapped(self.folder / f"{name}.npy", np.float32, shape)
-
-
-class HopBlocks:
-    """P^k X̃ of several hops k side by side, and S X̃, in blocks of columns, made of X̃ in place."""
-
-    def __init__(
-        self,
-        store: Store,
-        name: str,
-        shape: tuple[int, int],
-        device: torch.device,
-        hops: Sequence[int],
-    ) -> None:
-        """Make room; `hops` rise, and DIFF comes last."""
-        self.hops = hops
-        self.parts = [
-            store.make_blocks(f"{name}-hop{hop}" if len(hops) > 1 else name, shape, device)
-            for hop in hops
-        ]
-        self.all = ColumnBlocks(tuple(block for part in self.parts for block in part.blocks))
-
-    @property
-    def features(self) -> ColumnBlocks:
-        """Where X̃ is written before it is propagated, in the place of the last block."""
-        return self.parts[-1]
-
-    def propagate(self, operator: GraphOperator, order: Tensor | None = None) -> None:
-        """Replace X̃ by P^k X̃, block by block; row i of the result is row `order[i]`."""
-        last, diff = max(self.hops), diff_of(operator) if DIFF in self.hops else None
-        total = operator.hops * last + (diff.hops if diff else 0)
-        total *= len(self.features.blocks)
-        with progress_bar(None, "propagate", unit="hop", total=total, delay=2) as bar:
-            for number, columns in enumerate(self.features.blocks):
-                for hop in range(last + 1):
-                    columns = operator.multiply(columns, bar.update) if hop else columns
-                    if hop in self.hops:
-                        place = self.parts[self.hops.index(hop)].blocks[number]
-                        _write_rows(place, columns, order)
-                if diff:
-                    place = self.features.blocks[number]  # where X̃ still is
-                    _write_rows(place, diff.multiply(place, bar.update), order)
-
-
-def _write_rows(place: Tensor, columns: Tensor, order: Tensor | None) -> None:
-    if order is not None and columns is not place:  # without a copy in between
-        torch.index_select(columns, 0, order.to(columns.device), out=place)
-    elif order is not None:
-        place.copy_(columns.index_select(0, order.to(columns.device)))
-    elif columns is not place:
-        place.copy_(columns)
 
 
 class RowsOf(Protocol):
@@ -215,32 +102,14 @@ def _places(order: Tensor) -> Tensor:
     return torch.empty_like(order).scatter_(0, order, torch.arange(len(order)).to(order))
 
 
-def fill(
-    blocks: ColumnBlocks,
-    x: Features,
-    scale: Tensor | None,
-    drops: Sequence[tuple[str, float]],
-    generator: torch.Generator,
-) -> None:
-    """Write X̃ into blocks; `scale` [num_nodes] is what rows of X are multiplied by before.
+@dataclass(frozen=True, eq=False)
+class OrderedRows:
+    """Rows of a matrix in another order, taken when they are asked for."""
 
-    Numbers are drawn row by row, as for X in one piece, so that neither the size of a block nor
-    of what is augmented at a time changes a mask.
-    """
-    if isinstance(x, SparseMatrix):
-        scaled = x if scale is None else scale_rows(x, scale[:, None])
-        augmented = augment(scaled, drops, generator)
-        assert isinstance(augmented, SparseMatrix)
-        for first, block in blocks.numbered():
-            augmented.write_columns(first, block)
-        return
-    step = max(1, AT_ONCE // x.shape[1])
-    for turn, drop in enumerate(drops or [None]):
-        for start in range(0, x.shape[0], step):
-            stop = min(start + step, x.shape[0])
-            rows = blocks.rows(start, stop) if turn else x[start:stop]
-            if scale is not None and not turn:
-                rows = rows * scale[start:stop, None]
-            drawn = augment(rows, [drop] if drop else [], generator)
-            assert isinstance(drawn, Tensor)
-            blocks.write(start, drawn)
+    blocks: ColumnBlocks
+    order: Tensor  # row i is row `order[i]` of the blocks
+
+    def rows(self, start: int, stop: int) -> Tensor:
+        """Return some rows with all their columns."""
+        index = self.order[start:stop].to(self.blocks.blocks[0].device)
+        return torch.cat([block.index_select(0, index) for block in self.blocks.blocks], dim=1)

@@ -6,22 +6,13 @@ from typing import Any, Protocol
 import torch
 
 from dgb.recipe import Recipe
-from dgb.views.augment import augment, node_factors, scale_rows
+from dgb.views.augment import ViewSpec, augment, node_factors, parse_view, scale_rows
 from dgb.views.diffusion import GraphOperator
-from dgb.views.hops import OrderedRows, clean_hops, walk_hops
+from dgb.views.hops import HopBlocks, clean_hops, walk_hops
 from dgb.views.inputs import Inputs
-from dgb.views.rows import (
-    ColumnBlocks,
-    HopBlocks,
-    RowBatches,
-    RowsOf,
-    Store,
-    batch_sizes,
-    fill,
-    keep_together,
-    pairs_within,
-)
-from dgb.views.view import View, ViewSpec, parse_view, propagates_first
+from dgb.views.rows import OrderedRows, RowBatches, RowsOf, batch_sizes, keep_together, pairs_within
+from dgb.views.store import ColumnBlocks, Store, fill
+from dgb.views.view import View, propagates_first
 
 
 class Epoch(Protocol):

@@ -1,4 +1,4 @@
-"""A view: augmented features and the operator they travel over, as Table 3 writes it, "nfd+adj"."""
+"""A view: augmented features and the operator they travel over, multiplied in the cheaper order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,50 +7,19 @@ import torch
 from torch import Tensor
 
 from dgb.errors import DGBError
-from dgb.recipe import DIFF, ViewRecipe
-from dgb.views.augment import AUGMENTATIONS, EDGES, Features
-from dgb.views.diffusion import diff_of
+from dgb.recipe import DIFF
+from dgb.views.augment import Features
+from dgb.views.diffusion import diff_of, walk
 from dgb.views.product import Operator, product, times
 from dgb.views.sparse import SparseMatrix
 
 ONE_LAYER = (
     "encoder.layers=1: rows of P X̃ are independent of each other, rows of a second layer are not"
 )
-IDENTITY = "in"  # of a view without augmentation
-OPERATORS = ("adj", "diff")
 # How much slower a multiplication is in a sparse product than in a dense one, measured on CPU.
 SPARSE_COST = 5
 # X̃W is taken forward by online and target network and backward by one of them.
 PASSES = 3
-
-
-@dataclass(frozen=True)
-class ViewSpec:
-    """A parsed view: which augmentations at which drop rates, and which operator."""
-
-    features: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from X, in order
-    edges: tuple[tuple[str, float], ...]  # (name, drop_rate) of what drops from the graph
-    operator: str
-
-    @property
-    def is_clean(self) -> bool:
-        """Tell whether nothing is dropped: the view is the same in every epoch."""
-        return not (self.features or self.edges)
-
-
-def parse_view(recipe: ViewRecipe) -> ViewSpec:
-    """Read a view such as "nfd+adj", "nfd+nd+diff" or "in+adj"."""
-    words = [word.strip() for word in recipe.augment.lower().split("+")]
-    *names, operator = words
-    known = (IDENTITY, *AUGMENTATIONS)
-    if operator not in OPERATORS or any(name not in known for name in names) or not names:
-        raise DGBError(
-            f"a view is one or more of {', '.join(known)} joined by + with one of "
-            f"{', '.join(OPERATORS)}, such as nfd+adj, not {recipe.augment!r}"
-        )
-    drops = [(name, getattr(recipe, f"{name}_drop_rate")) for name in names if name != IDENTITY]
-    edges = tuple(drop for drop in drops if AUGMENTATIONS[drop[0]].draws == EDGES)
-    return ViewSpec(tuple(drop for drop in drops if drop not in edges), edges, operator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,13 +81,9 @@ class View:
 
     def propagate(self, hops: Sequence[int] = (1,)) -> "View":
         """Return the view with P X̃ computed, or with P^k X̃ of several k side by side."""
-        clean = x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
-        parts = []
-        for hop in range(max(hops) + 1):
-            x = self.operator.multiply(x) if hop else x
-            parts += [x] if hop in hops else []
-        if DIFF in hops:
-            parts.append(diff_of(self.operator).multiply(clean))
+        x = self.x.dense() if isinstance(self.x, SparseMatrix) else self.x
+        walked = walk(x, hops, self.operator.multiply, lambda x: diff_of(self.operator).multiply(x))
+        parts = [part for _, part in walked]
         return replace(self, propagated=parts[0] if len(parts) == 1 else torch.cat(parts, dim=1))
 
     def in_order(self, order: str, width: int, hops: Sequence[int] = (1,)) -> "View":

@@ -11,7 +11,8 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import DiffusionRecipe, Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features
-from dgb.views.inputs import needed_operators, normalise_features, to_features
+from dgb.views.features import normalise_features, to_features
+from dgb.views.inputs import needed_operators
 from dgb.views.metapaths.chain import Chain, make_chains
 from dgb.views.metapaths.density import materialise, refuse_too_dense
 from dgb.views.metapaths.paths import MetaPath, choose_metapaths

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dgb.errors import DGBError
 from dgb.recipe import ViewRecipe
 from dgb.settings import check_names, listed_pairs
-from dgb.views.view import parse_view
+from dgb.views.augment import parse_view
 
 KINDS = ("nfd", "nd", "way")
 

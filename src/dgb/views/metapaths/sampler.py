@@ -10,7 +10,7 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.recipe import Recipe
 from dgb.settings import listed_names
 from dgb.views.augment import Features, drop, keep_mask
-from dgb.views.inputs import normalise_features, to_features
+from dgb.views.features import normalise_features, to_features
 from dgb.views.metapaths.chain import Factor, Link, make_factor
 from dgb.views.metapaths.inputs import PathInputs, make_path_operators
 from dgb.views.metapaths.rates import TypedView, parse_typed_view
