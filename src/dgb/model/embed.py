@@ -31,7 +31,7 @@ from dgb.model.hops import HopEncoder
 from dgb.recipe import PLAIN, Embed
 from dgb.views.hops import clean_hops, fill_clean, hold_hops
 from dgb.views.inputs import Inputs
-from dgb.views.store import ColumnBlocks, Store
+from dgb.views.store import Store
 from dgb.views.view import Rows, View
 
 
@@ -165,13 +165,25 @@ def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None
 
 def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tuple[slice, Tensor]]:
     """Yield H over an operator, all rows at once or some at a time."""
+    for rows, view in _clean_views(encoder, inputs, operator):
+        h = encoder(view)
+        yield rows, h if inputs.store is None else h.cpu()
+
+
+def _clean_views(
+    encoder: Encoder, inputs: Inputs, operator: str
+) -> Iterator[tuple[slice, View | Rows]]:
+    """Yield the view without dropout, all rows at once or, of row batches, some at a time."""
+    hops = hops_of(encoder)
     if inputs.store is None:
         view = View(inputs.x, inputs.operators[operator])
-        yield slice(None), encoder(view.in_order("auto", encoder.width, hops_of(encoder)))
+        yield slice(None), view.in_order("auto", encoder.width, hops)
         return
-    blocks = clean_hops(inputs, operator, hops_of(encoder))
-    for rows in _hop_parts(encoder, inputs):
-        yield rows, encoder(_rows_of(blocks, rows, inputs)).cpu()
+    blocks = clean_hops(inputs, operator, hops)
+    num_nodes, num_features = inputs.shape
+    # By what is wider: the rows of P^k X, or those of H.
+    for rows in row_parts(num_nodes, max(encoder.width, num_features * len(hops))):
+        yield rows, Rows(blocks.rows(rows.start, rows.stop).to(inputs.device))
 
 
 def _write_features(inputs: Inputs, out: Tensor) -> None:
@@ -195,23 +207,19 @@ def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> AbstractConte
 @torch.no_grad()
 def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     """Let a trained encoder keep what its embeddings need of the training graph."""
-    with _hold_hops(encoder, inputs, recipe):
-        _settle(encoder, inputs, recipe)
-
-
-def _settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
-    _measure_statistics(encoder, inputs)
     assert isinstance(encoder, nn.Module)
-    if inputs.directions is not None:
-        keep(encoder, DIRECTIONS, inputs.directions)
-    if (axes := _find_axes(encoder, inputs, recipe)) is not None:
-        keep(encoder, AXES, axes)
-    if recipe.centre or recipe.normalise == "block":
-        z, means = _make_blocks(encoder, inputs, recipe, "embeddings")
-        for block, mean in means.items():
-            keep(encoder, mean_name(block), mean)
-        if recipe.normalise == "block":
-            keep(encoder, LENGTHS, _measure_lengths(encoder, recipe, z))
+    with _hold_hops(encoder, inputs, recipe):
+        _measure_statistics(encoder, inputs)
+        if inputs.directions is not None:
+            keep(encoder, DIRECTIONS, inputs.directions)
+        if (axes := _find_axes(encoder, inputs, recipe)) is not None:
+            keep(encoder, AXES, axes)
+        if recipe.centre or recipe.normalise == "block":
+            z, means = _make_blocks(encoder, inputs, recipe, "embeddings")
+            for block, mean in means.items():
+                keep(encoder, mean_name(block), mean)
+            if recipe.normalise == "block":
+                keep(encoder, LENGTHS, _measure_lengths(encoder, recipe, z))
 
 
 def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
@@ -219,24 +227,7 @@ def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
     if not isinstance(encoder, HopEncoder):
         return
     encoder.eval()
-    if not encoder.has_statistics:
-        return
-    if inputs.store is None:
-        view = View(inputs.x, inputs.operators["adj"])
-        whole = view.in_order("auto", encoder.width, encoder.hops)
-        encoder.keep_statistics([encoder.sum_moments(whole)], inputs.shape[0])
-        return
-    blocks = clean_hops(inputs, "adj", encoder.hops)
-    parts = _hop_parts(encoder, inputs)
-    sums = [encoder.sum_moments(_rows_of(blocks, part, inputs)) for part in parts]
-    encoder.keep_statistics(sums, inputs.shape[0])
-
-
-def _hop_parts(encoder: Encoder, inputs: Inputs) -> list[slice]:
-    """Return parts of rows by what is wider: those of P^k X, or of H."""
-    num_nodes, num_features = inputs.shape
-    return row_parts(num_nodes, max(encoder.width, num_features * len(hops_of(encoder))))
-
-
-def _rows_of(blocks: ColumnBlocks, rows: slice, inputs: Inputs) -> Rows:
-    return Rows(blocks.rows(rows.start, rows.stop).to(inputs.device))
+    if encoder.has_statistics:
+        views = _clean_views(encoder, inputs, "adj")
+        sums = [encoder.sum_moments(view) for _, view in views]
+        encoder.keep_statistics(sums, inputs.shape[0])

@@ -17,7 +17,6 @@ from dgb.model.blocks import (
     DIRECTIONS,
     FEATURES,
     LENGTHS,
-    Scales,
     choose_scales,
     column_products,
     find_directions,
@@ -69,10 +68,10 @@ def embed_blocks(encoder: Any, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
     parts = {name: _make_part(name, widths[name], encoder, clean, recipe) for name in widths}
     z = _join([_centre(encoder, *part) if recipe.centre else part[1] for part in parts.items()])
     if recipe.normalise == "block":
-        squares = sum(ray.get([_squares.remote(rows, widths) for rows in z]))
+        squares = sum(ray.get([_applied.remote(sum_squares, rows, widths) for rows in z]))
         keep(encoder, LENGTHS, find_lengths(torch.from_numpy(squares), blocks.shape[0], widths))
     scales = choose_scales(encoder, recipe, getattr(encoder, LENGTHS, None))
-    return z if scales.is_identity else [_scaled.remote(rows, scales) for rows in z]
+    return z if scales.is_identity else [_applied.remote(scales.apply, rows) for rows in z]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +135,10 @@ def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed
 
 def _centre(encoder: Any, name: str, rows: list[Ref]) -> list[Ref]:
     """Return a block without its mean, which the encoder keeps."""
-    sums = sum(ray.get([_sums.remote(part) for part in rows]))
+    sums = sum(ray.get([_applied.remote(sum_columns, part) for part in rows]))
     mean = find_mean(torch.from_numpy(sums))
     keep(encoder, mean_name(name), mean)
-    return [_centred.remote(part, mean.numpy()) for part in rows]
+    return [_applied.remote(take_mean, part, mean) for part in rows]
 
 
 def _join(columns: Columns) -> list[Ref]:
@@ -183,26 +182,11 @@ def join_columns(*columns: Array) -> Array:
     return np.concatenate(columns, axis=1)
 
 
-def sum_rows(rows: Array) -> Array:
-    """Return the sums of the columns of a block, and how many rows are not zero."""
-    return sum_columns(torch.from_numpy(rows)).numpy()
-
-
-def centre_rows(rows: Array, mean: Array) -> Array:
-    """Return some rows of a block without its mean."""
-    return take_mean(torch.from_numpy(rows), torch.from_numpy(mean)).numpy()
-
-
-def square_rows(z: Array, widths: dict[str, int]) -> Array:
-    """Return the sums of squares of every block of vectors."""
-    return sum_squares(torch.from_numpy(z), widths).numpy()
-
-
-def scale_rows(z: Array, scales: Scales) -> Array:
-    """Return vectors with their blocks brought to one scale."""
-    return scales.apply(torch.from_numpy(z)).numpy()
+def apply_to_rows(what: Callable[..., Tensor], rows: Array, *more: Any) -> Array:
+    """Return what a function of tensors makes of some rows."""
+    return what(torch.from_numpy(rows), *more).numpy()
 
 
 _task = ray.remote(max_retries=-1)
 _made, _projected, _cut, _joined = map(_task, (make_rows, project_rows, cut_columns, join_columns))
-_sums, _centred, _squares, _scaled = map(_task, (sum_rows, centre_rows, square_rows, scale_rows))
+_applied = _task(apply_to_rows)

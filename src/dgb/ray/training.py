@@ -18,8 +18,8 @@ from dgb.ray.worker import RankJob, train_rank
 from dgb.recipe import Recipe
 from dgb.terminal import progress_bar
 from dgb.train.checkpoint import CHECKPOINTS, load_state
-from dgb.train.loop import make_state, show_line
-from dgb.train.monitor import describe_cures, is_collapsed, read_metrics
+from dgb.train.loop import make_state
+from dgb.train.monitor import describe_cures, is_collapsed, read_metrics, show_line
 from dgb.views.rows import batch_sizes
 from dgb.views.view import ONE_LAYER
 from ray import train

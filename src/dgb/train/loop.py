@@ -27,6 +27,7 @@ from dgb.train.monitor import (
     health,
     is_collapsed,
     open_metrics,
+    show_line,
 )
 from dgb.views.sampler import Epoch
 from dgb.views.view import Rows, View
@@ -151,23 +152,6 @@ def _remember_best(state: State, line: dict[str, Any], recipe: Train) -> None:
 def is_stale(state: State, recipe: Train) -> bool:
     """Tell whether a run has gone on for too long without a better criterion."""
     return 0 < recipe.patience <= state.epoch - state.best_epoch
-
-
-def show_line(bar: Any, line: dict[str, Any], cures: str) -> None:
-    """Move the bar by an epoch, and warn of a collapse in its metrics, unless without cures."""
-    shown = {"loss": f"{line['loss']:.4f}"}
-    if "auc" in line:
-        shown |= {"auc": f"{line['auc']:.3f}"}
-    if "spread" in line:
-        shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
-    bar.set_postfix(shown, refresh=False)
-    bar.update()
-    if cures and is_collapsed(line):
-        log(
-            f"warning: epoch {line['epoch']}: this run has collapsed (spread of the projections "
-            f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
-            f"{cures}"
-        )
 
 
 @contextmanager

@@ -106,3 +106,20 @@ def open_metrics(folder: Path | None, epoch: int) -> Iterator[TextIO | None]:
     rewrite_lines(folder / METRICS, [m for m in read_metrics(folder) if m["epoch"] <= epoch])
     with (folder / METRICS).open("a", encoding="utf-8", buffering=1) as file:
         yield file
+
+
+def show_line(bar: Any, line: dict[str, Any], cures: str) -> None:
+    """Move the bar by an epoch, and warn of a collapse in its metrics, unless without cures."""
+    shown = {"loss": f"{line['loss']:.4f}"}
+    if "auc" in line:
+        shown |= {"auc": f"{line['auc']:.3f}"}
+    if "spread" in line:
+        shown |= {"rank": f"{line['effective_rank']:.0f}", "spread": f"{line['spread']:.2f}"}
+    bar.set_postfix(shown, refresh=False)
+    bar.update()
+    if cures and is_collapsed(line):
+        log(
+            f"warning: epoch {line['epoch']}: this run has collapsed (spread of the projections "
+            f"{line['spread']:.3f}, effective rank {line['effective_rank']:.1f}); "
+            f"{cures}"
+        )
