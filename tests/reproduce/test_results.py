@@ -15,10 +15,11 @@ from dgb.reproduce.by_test import tell
 from dgb.reproduce.claims import write_claims
 from dgb.reproduce.plan import TABLES, plan
 from dgb.reproduce.published import DATASETS
-from dgb.reproduce.render import write_hetero_table, write_table
+from dgb.reproduce.render import write_table
 from dgb.reproduce.results import COMMITTED, table_lines
 from dgb.reproduce.search import write_search
 from dgb.reproduce.table1 import write_lines
+from dgb.reproduce.typed_table import write_hetero_table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"

@@ -56,9 +56,9 @@ def make_table(table: str, place: "Place", asked: Asked) -> str:
 def make_hetero(table: str, place: "Place", asked: Asked) -> str:
     """Measure what is missing on data sets of several node types, or all at hand."""
     from dgb.evaluate.scores import why_not_scored
-    from dgb.reproduce.render import write_hetero_table
     from dgb.reproduce.results import measure_missing, table_lines
     from dgb.reproduce.typed_plan import load_set, locate, plan_hetero, sets_at_hand
+    from dgb.reproduce.typed_table import write_hetero_table
     from dgb.terminal import log
 
     graphs = {name: load_set(name, place) for name in asked.datasets or sets_at_hand(place)}
