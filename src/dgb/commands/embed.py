@@ -41,7 +41,9 @@ def run(options: Namespace) -> None:
 
     folder = Path(options.run)
     _check_options(options)
-    recipe = _choose_recipe(options, files.read_recipe(folder))
+    recipe = choose_later_recipe(options, files.read_recipe(folder))
+    if options.operator:
+        recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
     out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
     # The run's own embeddings are one file for all processes that might write it.
     is_inside = out.parent.resolve() == folder.resolve()
@@ -57,14 +59,6 @@ def run(options: Namespace) -> None:
         write_embeddings(out, node_ids, z, npy=options.npy or recipe.embed.npy)
         output(f"{z.shape[0]} × {z.shape[1]} embeddings: {out}")
         del z  # which may map files of the scratch
-
-
-def _choose_recipe(options: Namespace, run: Recipe) -> Recipe:
-    """Return the run's recipe with what is asked for now, and the graph that it is asked of."""
-    recipe = choose_later_recipe(options, run)
-    if options.operator:
-        recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
-    return recipe
 
 
 def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:

@@ -96,7 +96,9 @@ def measure_drift(before: Vectors, after: Vectors, by_old: Array) -> Drift:
     kept, source = find_common(after.ids, before.ids)
     old, new, same = before.z[source], after.z[kept], by_old[kept]
     count = min(choose_clusters(before.z, SEED), len(before.z))
-    centers = _find_centers(before.z, cluster(before.z, count, SEED))
+    found = cluster(before.z, count, SEED)
+    sums = _sum_members(before.z, found, int(found.max()) + 1)
+    centers = unit_rows(sums).astype(np.float32)
     cluster_before = _assign(before.z, centers)
     members = cluster_before[source]
     means = [_sum_members(z, members, len(centers)) for z in (old, new, same)]
@@ -121,11 +123,6 @@ def measure_noise(z: Array, start: Array) -> Array:
 def measure_angles(z: Array, reference: Array) -> Array:
     """Return the angle in degrees between each row and that of the reference."""
     return np.asarray(np.degrees(np.arccos(np.clip(cosines(z, reference), -1, 1))))
-
-
-def _find_centers(z: Array, clusters: Array) -> Array:
-    sums = _sum_members(z, clusters, int(clusters.max()) + 1)
-    return unit_rows(sums).astype(np.float32)
 
 
 def _sum_members(z: Array, clusters: Array, count: int) -> Array:

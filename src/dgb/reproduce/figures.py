@@ -9,7 +9,6 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.cookbook import with_seed
-from dgb.data.typed.graph import AnyGraph
 from dgb.drawing import PALETTE, UNLABELLED, plotting, save
 from dgb.errors import DGBError
 from dgb.files.atomic import write_json
@@ -97,15 +96,12 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     style = {"s": 7, "linewidths": 0, "rasterized": True}
     axes.scatter(*panel.points.T, c=colours[panel.labels], **style)
     axes.set_title(panel.title, fontsize=12, fontweight="bold")
-    axes.set_xlabel(_caption(panel), color="#404040")
+    scores = panel.silhouette
+    caption = f"{scores.embedding:.2f} in the embedding, {scores.plane:.2f} in the plane"
+    axes.set_xlabel(f"silhouette {caption}", color="#404040")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_color("#c8c8c8")
     axes.margins(0.04)
-
-
-def _caption(panel: Panel) -> str:
-    scores = panel.silhouette
-    return f"silhouette {scores.embedding:.2f} in the embedding, {scores.plane:.2f} in the plane"
 
 
 def _draw_legend(figure: Any, label_names: tuple[str, ...]) -> None:
@@ -157,7 +153,8 @@ def make_panel(variant: str, place: Place) -> Panel:
     graph = load("cora", place)
     z = train(graph, variant_recipe(variant)).embeddings()
     points = tsne(z, SEED, PERPLEXITY)
-    labels = _labels(graph)
+    labels = graph.labels
+    assert labels is not None
     head = {"table": "figure2", "method": variant, "dataset": "cora"}
     log_test_read(place.results, head | describe(graph, variant_recipe(variant)))
     return Panel(PANELS[variant], points, labels, graph.label_names, silhouette(z, points, labels))
@@ -166,8 +163,3 @@ def make_panel(variant: str, place: Place) -> Panel:
 def variant_recipe(variant: str) -> Recipe:
     """Return the recipe of a panel: Table 4's, with the figure's seed."""
     return with_seed(table4_recipe("cora", variant), SEED)
-
-
-def _labels(graph: AnyGraph) -> np.ndarray:
-    assert graph.labels is not None
-    return graph.labels

@@ -1,7 +1,7 @@
 """The published figures, as written in published.toml and published_hetero.toml."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -84,11 +84,7 @@ def _pick(what: str, name: str, known: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _cells(values: Mapping[str, Any]) -> dict[str, Cell]:
-    return {name: _cell(values[name]) for name in DATASETS if name in values}
-
-
-def _cell(numbers: Iterable[float]) -> Cell:
-    return Cell(*(float(number) for number in numbers))
+    return {name: Cell(*map(float, values[name])) for name in DATASETS if name in values}
 
 
 def _row(key: str, values: Mapping[str, Any]) -> PublishedRow:

@@ -103,16 +103,16 @@ def _row(
 ) -> SummaryRow:
     printed = _find_cells(table, key, key in paper)
     printed = {d: printed[d] for d in datasets if d in printed}
-    measured = {
-        d: _summarise_lines(cells[key, d], printed.get(d)) for d in datasets if (key, d) in cells
-    }
-    title = paper[key].title if key in paper else _own_title(key)
-    return SummaryRow(key, title, measured, printed)
-
-
-def _own_title(key: str) -> str:
+    measured = {}
+    for d in (d for d in datasets if (key, d) in cells):
+        test, validation = (
+            tuple(100 * line[name] for line in cells[key, d])
+            for name in ("test_accuracy", "val_accuracy")
+        )
+        measured[d] = Measured(test, validation, printed.get(d))
     method = METHODS.get(key)
-    return OWN_TITLES.get(key, method.title if method else key)
+    title = OWN_TITLES.get(key, method.title if method else key)
+    return SummaryRow(key, paper[key].title if key in paper else title, measured, printed)
 
 
 def _find_cells(table: str, key: str, is_in_paper: bool) -> dict[str, Cell]:
@@ -142,11 +142,3 @@ def _remarks(anchor: Anchor) -> list[str]:
     rerun = " / ".join(f"{cell.mean:.1f}" for cell in anchor.rerun.values())
     remarks = ("published elsewhere", anchor.note, rerun)
     return [remark for remark in remarks if remark]
-
-
-def _summarise_lines(lines: list[dict[str, Any]], paper: Cell | None) -> Measured:
-    percent = {
-        name: tuple(100 * line[name] for line in lines)
-        for name in ("test_accuracy", "val_accuracy")
-    }
-    return Measured(percent["test_accuracy"], percent["val_accuracy"], paper)

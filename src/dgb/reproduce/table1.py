@@ -76,9 +76,16 @@ def write_table1(place: Place, datasets: tuple[str, ...]) -> str:
 
 def write_lines(lines: list[Line], results: Path) -> str:
     """Write results/table1.md and results/table1.html; return the Markdown."""
-    text = _markdown(lines)
+    head = ("", *(row.title for row in rows("table1")))
+    cells = [(str(line["dataset"]).capitalize(), *_cells(line)) for line in lines]
+    named = zip(cells, lines, strict=True)
+    reasons = [f"{name}, {why}" for (name, *_), line in named for why in line["reasons"]]
+    table = markdown_table(head, cells, is_narrow=True)
+    text = f"# {TITLE}\n\n{table}\n\n" + "\n".join(f"- {why}" for why in reasons) + "\n"
+    listed = "".join(f"<li>{escape(why)}</li>" for why in reasons)
+    page = html_page(TITLE, f"{html_table(head, map(html_row, cells))}<ul>{listed}</ul>")
     write_text(results / "table1.md", text)
-    write_text(results / "table1.html", _page(lines))
+    write_text(results / "table1.html", page)
     return text
 
 
@@ -96,31 +103,8 @@ def statistics_line(graph: Graph) -> Line:
     return line
 
 
-def _markdown(lines: list[Line]) -> str:
-    table = markdown_table(_head(), [(_name(m), *_cells(m)) for m in lines], is_narrow=True)
-    return f"# {TITLE}\n\n{table}\n\n" + "\n".join(f"- {why}" for why in _reasons(lines)) + "\n"
-
-
-def _page(lines: list[Line]) -> str:
-    table = html_table(_head(), [html_row((_name(line), *_cells(line))) for line in lines])
-    why = "".join(f"<li>{escape(text)}</li>" for text in _reasons(lines))
-    return html_page(TITLE, f"{table}<ul>{why}</ul>")
-
-
-def _head() -> tuple[str, ...]:
-    return "", *(row.title for row in rows("table1"))
-
-
-def _name(line: Line) -> str:
-    return str(line["dataset"]).capitalize()
-
-
 def _cells(line: Line) -> list[str]:
     pairs = [(line[row.key], line["paper"][row.key]) for row in rows("table1")]
     return [
         f"{ours:,}" if ours == paper else f"{ours:,} (paper {paper:,})" for ours, paper in pairs
     ]
-
-
-def _reasons(lines: list[Line]) -> list[str]:
-    return [f"{_name(line)}, {why}" for line in lines for why in line["reasons"]]

@@ -49,14 +49,17 @@ def plan_hetero(
         cell
         for dataset, graph in graphs.items()
         for cell in hetero_cells(dataset)
-        if cell.method in (methods or ROWS) and _is_possible(cell, graph)
+        if cell.method in (methods or ROWS)
+        if cell.system != "raw" or graph.nodes[graph.target].x is not None
     ]
     if not cells:
         raise DGBError(
             f"nothing to measure: {', '.join(graphs)} has no row {', '.join(methods)}; raw needs "
             f"features of the target nodes, dgb-named one of {', '.join(NAMED)}"
         )
-    return with_seeds(cells, [_count(cell, graphs[cell.dataset], runs or RUNS) for cell in cells])
+    # Where there is no split, each seed draws another one: features are scored on all of them.
+    is_repeated = [cell.is_random or not graphs[cell.dataset].splits for cell in cells]
+    return with_seeds(cells, [(runs or RUNS) if again else 1 for again in is_repeated])
 
 
 def hetero_cells(dataset: str) -> list[Job]:
@@ -79,15 +82,6 @@ def hetero_cells(dataset: str) -> list[Job]:
         for row in ROWS
         if row in recipes
     ]
-
-
-def _is_possible(cell: Job, graph: HeteroGraph) -> bool:
-    return cell.system != "raw" or graph.nodes[graph.target].x is not None
-
-
-def _count(cell: Job, graph: HeteroGraph, runs: int) -> int:
-    # Where there is no split, each seed draws another one: features are scored on all of them.
-    return runs if cell.is_random or not graph.splits else 1
 
 
 # Those that figures are published on, then the one that may be fetched.

@@ -15,7 +15,7 @@ from dgb.data.ids import arrow_ids
 from dgb.errors import DGBError
 from dgb.evaluate.link_scorers import edge_pairs
 from dgb.files.atomic import whole_file, write_text
-from dgb.run.vectors import write_embeddings, write_npy
+from dgb.run.vectors import vector_batches, write_embeddings, write_npy
 from dgb.terminal import log
 
 TABLE = "embeddings"  # of a database
@@ -104,7 +104,7 @@ def write_duckdb(path: Path, vectors: Vectors) -> None:
     with whole_file(path) as part:
         part.unlink()  # DuckDB makes the file itself
         with duckdb.connect(str(part)) as database:
-            database.register("rows", _batches(vectors, "embedding"))
+            database.register("rows", vector_batches(vectors.ids, vectors.z, "embedding"))
             database.execute(f"CREATE TABLE {TABLE} AS SELECT * FROM rows")
             database.unregister("rows")
 
@@ -112,22 +112,8 @@ def write_duckdb(path: Path, vectors: Vectors) -> None:
 def write_lancedb(path: Path, vectors: Vectors) -> None:
     """Write a LanceDB folder with the table embeddings (node_id, vector)."""
     lancedb = _import("lancedb")
-    lancedb.connect(str(path)).create_table(TABLE, _batches(vectors, "vector"), mode="overwrite")
-
-
-def _batches(vectors: Vectors, name: str) -> Any:
-    import pyarrow as pa
-
-    ids, kind = arrow_ids(vectors.ids), pa.list_(pa.float32(), vectors.z.shape[1])
-    schema = pa.schema({"node_id": ids.type, name: kind})
-
-    def batches() -> Iterator[Any]:
-        for rows in row_parts(*vectors.z.shape):
-            flat = pa.array(np.ascontiguousarray(vectors.z[rows], np.float32).reshape(-1))
-            lists = pa.FixedSizeListArray.from_arrays(flat, type=kind)
-            yield pa.record_batch([ids[rows], lists], schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
+    batches = vector_batches(vectors.ids, vectors.z, "vector")
+    lancedb.connect(str(path)).create_table(TABLE, batches, mode="overwrite")
 
 
 def write_neo4j(path: Path, vectors: Vectors) -> None:

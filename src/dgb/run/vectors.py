@@ -1,5 +1,6 @@
 """Files of embeddings: one of Parquet, or a folder of such parts; taken some rows at a time."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -21,18 +22,30 @@ def write_embeddings(path: Path, node_ids: Array, z: Array, *, npy: bool = False
 
     z is taken some rows at a time: it may lie in a file that is larger than the memory.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
-    ids, vector = arrow_ids(node_ids), pa.list_(pa.float32(), z.shape[1])
-    schema = pa.schema({"node_id": ids.type, "embedding": vector})
-    with whole_file(path) as part, parquet.ParquetWriter(part, schema) as file:
-        for rows in row_parts(*z.shape):
-            flat = pa.array(np.ascontiguousarray(z[rows], dtype=np.float32).reshape(-1))
-            vectors = pa.FixedSizeListArray.from_arrays(flat, type=vector)
-            file.write_table(pa.table([ids[rows], vectors], schema=schema))
+    batches = vector_batches(node_ids, z, "embedding")
+    with whole_file(path) as part, parquet.ParquetWriter(part, batches.schema) as file:
+        for batch in batches:
+            file.write_batch(batch)
     if npy:
         write_npy(path.with_suffix(".npy"), z)
+
+
+def vector_batches(node_ids: Array, z: Array, name: str) -> Any:
+    """Return an Arrow reader of the columns `node_id` and, as lists of one length, the vectors."""
+    import pyarrow as pa
+
+    ids, kind = arrow_ids(node_ids), pa.list_(pa.float32(), z.shape[1])
+    schema = pa.schema({"node_id": ids.type, name: kind})
+
+    def batches() -> Iterator[Any]:
+        for rows in row_parts(*z.shape):
+            flat = pa.array(np.ascontiguousarray(z[rows], np.float32).reshape(-1))
+            lists = pa.FixedSizeListArray.from_arrays(flat, type=kind)
+            yield pa.record_batch([ids[rows], lists], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def write_npy(path: Path, z: Array) -> None:

@@ -27,7 +27,7 @@ def from_networkx(
     attributes = {str(key): [row.get(key) for row in rows] for key in names}
     edges = list(network.edges(data=reading.weight or "weight"))
     graph = _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
-    return _tell_directed(graph, len(edges), is_directed=network.is_directed())
+    return _tell_directed(graph, network, len(edges))
 
 
 def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -38,14 +38,16 @@ def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | Non
     weights = network.es[key] if key in network.es.attributes() else [None] * len(pairs)
     edges = [(nodes[u], nodes[v], w) for (u, v), w in zip(pairs, weights, strict=True)]
     graph = _from_lists(name, nodes, attributes, edges, reading, encoding)
-    return _tell_directed(graph, len(edges), is_directed=network.is_directed())
+    return _tell_directed(graph, network, len(edges))
 
 
-def _tell_directed(graph: Graph, count: int, *, is_directed: bool) -> Graph:
+def _tell_directed(graph: Graph, network: Any, count: int) -> Graph:
     """Say that directions are not used; `make_graph` says which edges fell together."""
+    if not network.is_directed():
+        return graph
     became = f"{count:,} directed edges became {graph.num_edges:,} without direction"
-    note = (f"{became}: which end is the source is not used",)
-    return replace(graph, notes=(*graph.notes, *(note if is_directed else ())))
+    note = f"{became}: which end is the source is not used"
+    return replace(graph, notes=(*graph.notes, note))
 
 
 def read_graphml(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:

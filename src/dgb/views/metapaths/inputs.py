@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -119,9 +118,13 @@ def make_path_inputs(
         chains = {"union": tuple(made.values())}
     operators: dict[str, Mapping[str, Operator]]
     if recipe.hetero.materialise:
+        refuse_too_dense(graph, paths, limit_gb)
+        graphs = {path.name: materialise(graph, path, recipe.hetero.weights) for path in paths}
+        if recipe.hetero.encoder == "union":
+            graphs = {"union": sum(graphs.values())}
         operators = {
             name: make_operators(adjacency, recipe.diffusion, needed, device)
-            for name, adjacency in _multiply_out(graph, paths, recipe, limit_gb).items()
+            for name, adjacency in graphs.items()
         }
     else:
         operators = {
@@ -137,11 +140,3 @@ def metapaths_of(graph: HeteroGraph, recipe: Recipe) -> tuple[MetaPath, ...]:
     """Return the meta-paths that a recipe names, or those that are found."""
     names = listed_names(recipe.hetero.metapaths)
     return choose_metapaths(graph, names, recipe.hetero.max_length)
-
-
-def _multiply_out(
-    graph: HeteroGraph, paths: tuple[MetaPath, ...], recipe: Recipe, limit_gb: float | None
-) -> dict[str, Any]:
-    refuse_too_dense(graph, paths, limit_gb)
-    graphs = {path.name: materialise(graph, path, recipe.hetero.weights) for path in paths}
-    return {"union": sum(graphs.values())} if recipe.hetero.encoder == "union" else graphs
