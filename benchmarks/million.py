@@ -1,4 +1,4 @@
-"""A graph of a million nodes, from its files to scores: time, memory and accuracy beside SGC.
+"""A graph of a million nodes, from its files to scores: time, memory and accuracy next to SGC.
 
 python benchmarks/million.py --folder DIR      # DIR needs about 4 GB and keeps graph and run
 """
@@ -31,7 +31,7 @@ SYSTEMS = {"dgb": "DGB", "random": "the same encoder, untrained", "raw": "featur
 
 
 def measure(nodes: int, folder: Path, *, is_trained: bool) -> None:
-    """Make the graph, train on it with the command that a user would, and score SGC beside it."""
+    """Make the graph, train on it with the command that a user would, and score SGC next to it."""
     graph_folder, run = folder / "graph", folder / "run"
     if not graph_folder.exists():
         make_blocks(graph_folder, Blocks(nodes=nodes, edges=10 * nodes))

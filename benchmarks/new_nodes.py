@@ -2,7 +2,7 @@
 
 Of Cora, a fifth of the nodes is held out with all their edges; DGB trains on the rest and embeds
 the whole graph. The probe learns from the public train nodes, chooses on the validation nodes
-(neither is held out) and is scored on the held-out nodes alone, beside an encoder that trained on
+(neither is held out) and is scored on the held-out nodes alone, next to an encoder that trained on
 all of Cora.
 
     python benchmarks/new_nodes.py --runs 10

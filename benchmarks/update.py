@@ -1,7 +1,7 @@
 """Tomorrow's graph: embed with the old model, update it, or train again?
 
 A tenth of Cora's nodes arrives in five steps. DGB trains on the rest, then `dgb update` follows
-step by step. At the end it stands beside the first model, which embeds the whole graph, and a
+step by step. At the end it stands next to the first model, which embeds the whole graph, and a
 training from the beginning on it: accuracy, cosines with the first vectors, seconds of this
 process.
 

@@ -145,7 +145,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if self.graph is not None:
             rows = find_nodes(embedded_ids(graph, recipe), inputs.id_column(self, X, is_fit=True))
         notes = inputs.new_notes(source, graph)
-        if not is_typed:  # before what may take long; of several types more is told by training
+        if not is_typed:  # before what may take long; of several types training adds some
             inputs.warn_of(self, notes)
         trained = train(graph, recipe)
         setup = trained.setup

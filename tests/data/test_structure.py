@@ -83,7 +83,7 @@ def test_nodes_keep_their_rows_in_a_graph_that_grew(kind: str) -> None:
     x = structural_features(small, ids, kind)
     longer = np.array([*(f"a-much-longer-name-{i}" for i in range(3)), *ids])
     grown = structural_features(sparse.csr_array(more, dtype=np.float32), longer, kind)[3:]
-    assert (x * grown).sum(axis=1).mean() > 0.8  # by an id drawn anew it would be about 0
+    assert (x * grown).sum(axis=1).mean() > 0.8  # by an id drawn again it would be about 0
 
 
 def test_long_walks_in_a_dense_graph_do_not_make_all_rows_alike() -> None:

@@ -154,7 +154,7 @@ def test_links_that_lead_to_data_are_followed(trained: Path, tmp_path: Path) -> 
 
 
 def test_other_links_in_a_folder_are_of_no_matter(tmp_path: Path, precious: Path) -> None:
-    """Let a run lie beside an environment, or a link to data that is large."""
+    """Let a run lie next to an environment, or a link to data that is large."""
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(precious)
     (tmp_path / "data").symlink_to(precious.parent, target_is_directory=True)

@@ -164,8 +164,8 @@ def test_what_no_training_changes_is_made_once(
     first, again = (embed(encoder, inputs, recipe.embed) for _ in range(2))
     assert len(made) == 1
     torch.testing.assert_close(again, first, rtol=0, atol=0)
-    anew = embed(encoder, make_inputs(graph, recipe, CPU), recipe.embed)
-    torch.testing.assert_close(anew, first, rtol=0, atol=0)
+    again = embed(encoder, make_inputs(graph, recipe, CPU), recipe.embed)
+    torch.testing.assert_close(again, first, rtol=0, atol=0)
 
 
 def test_blocks_can_be_left_out(graph: Graph) -> None:

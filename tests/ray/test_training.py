@@ -131,7 +131,7 @@ def test_a_machine_that_dies_within_an_epoch_changes_nothing(
     survivor = train_together(run.recipe, folder, before)
     thread.join()
     assert len(living()) == len(before) - 1
-    assert (folder / METRICS).stat().st_ino != journals[0]  # ranks that begin again write it anew
+    assert (folder / METRICS).stat().st_ino != journals[0]  # ranks that begin again write another
     assert [line["epoch"] for line in read_metrics(folder)] == list(range(1, EPOCHS + 1))
     assert losses(folder) == pytest.approx(run.found, abs=1e-6)
     pairs = zip(survivor.parameters(), run.together.parameters(), strict=True)

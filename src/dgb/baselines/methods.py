@@ -107,7 +107,7 @@ def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] =
     for name in own:
         if name in method.fixed:
             raise DGBError(f"{key}.{name} is what makes it {key}: it cannot be set")
-    chosen: dict[str, Any] = _chosen().get(key, {}).get(graph, {})
+    chosen: dict[str, Any] = _read_settings().get(key, {}).get(graph, {})
     return make_section(method.file.Settings, key, chosen | own | dict(method.fixed))
 
 
@@ -125,6 +125,6 @@ def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
 
 
 @cache
-def _chosen() -> dict[str, Any]:
+def _read_settings() -> dict[str, Any]:
     text = resources.files("dgb.baselines").joinpath("settings.toml").read_text("utf-8")
     return tomllib.loads(text)

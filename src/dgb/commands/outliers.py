@@ -74,5 +74,5 @@ def _describe(found: FinishedRun, naming: "Naming", reason: "Reason") -> dict[st
         for place, own, usual in cells
     ]
     near = [str(node) for node in found.ids[reason.neighbors[:NAMED]].tolist()]
-    told = "; ".join(dict.fromkeys(values)) or "no single column"
-    return {"reason": told, "neighbors": ", ".join(near)}
+    why = "; ".join(dict.fromkeys(values)) or "no single column"
+    return {"reason": why, "neighbors": ", ".join(near)}

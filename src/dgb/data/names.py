@@ -69,10 +69,10 @@ class Naming:
         if not found:
             return feature.describe(*means, whom)
         word, share, usual = found
-        told = f"{word!r} in {feature.column.name}"
+        phrase = f"{word!r} in {feature.column.name}"
         if share in (0, 1):
-            return f"{'' if share else 'no '}{told} ({whom} {usual:.0%})"
-        return f"{told} {share:.0%} ({whom} {usual:.0%})"
+            return f"{'' if share else 'no '}{phrase} ({whom} {usual:.0%})"
+        return f"{phrase} {share:.0%} ({whom} {usual:.0%})"
 
 
 def features_of(encoding: Encoding | None, width: int) -> list[Feature]:

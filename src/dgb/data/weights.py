@@ -33,11 +33,11 @@ def merge_repeats(edges: Matrix, repeats: str, notes: list[str]) -> Matrix:
     one_way = sparse.csr_array((weight[is_edge], ends), shape=edges.shape)
     other_way = sparse.csr_array(one_way.T)
     merged = one_way if (one_way != other_way).nnz == 0 else one_way + other_way
-    notes += tell_repeats(edges, merged, repeats)
+    notes += note_repeats(edges, merged, repeats)
     return merged
 
 
-def tell_repeats(edges: Matrix, adjacency: Matrix, repeats: str = "max") -> tuple[str, ...]:
+def note_repeats(edges: Matrix, adjacency: Matrix, repeats: str = "max") -> tuple[str, ...]:
     """Say how many entries of a matrix of edges repeat others, if any, given what it became."""
     row, column = edges.coords
     is_edge = (row != column) & (edges.data != 0)

@@ -68,7 +68,7 @@ def calibration_error(probabilities: Array, truth: Array) -> float:
 def fit_temperature(logits: Array, truth: Array) -> tuple[float, float]:
     """Return the least cross-entropy that a temperature gives, and this temperature.
 
-    As in Platt's, no target is exactly 1: labels that are all told right do not make it 0.
+    As in Platt's, no target is exactly 1: labels that are all predicted rightly do not make it 0.
     """
     from scipy.optimize import minimize_scalar
 

@@ -39,7 +39,7 @@ def predict_labels(z: Any, y: Any, recipe: Probe | None = None) -> Predictions:
         >>> found = predict_labels(Z, ["a", None, "b", …])
         >>> found.predicted, found.score
     """
-    # A list as objects: beside texts, NaN would become one.
+    # A list as objects: next to texts, NaN would become one.
     values = np.asarray(y, None if hasattr(y, "dtype") else object)
     if values.shape != (z.shape[0],):
         raise DGBError(f"{z.shape[0]} rows but labels of shape {values.shape}; give one a row")
@@ -49,16 +49,16 @@ def predict_labels(z: Any, y: Any, recipe: Probe | None = None) -> Predictions:
         numbers = np.full(len(values), np.nan)
         numbers[nodes] = names[codes]
         predictor = learn_numbers(z, numbers, nodes, recipe)
-        told = predictor.predict(z)
-        told[predictor.checked] = predictor.held_out
-        return Predictions(told, predictor.score, predictor.error)
+        predicted = predictor.predict(z)
+        predicted[predictor.checked] = predictor.held_out
+        return Predictions(predicted, predictor.score, predictor.error)
     labels = np.full(len(values), -1)
     labels[nodes] = codes
     predictor = learn_classes(z, labels, nodes, recipe)
     chances = predictor.predict(z)
     chances[predictor.checked] = predictor.held_out
-    told = names[chances.argmax(axis=1)]
-    return Predictions(told, predictor.score, predictor.error, names, chances)
+    predicted = names[chances.argmax(axis=1)]
+    return Predictions(predicted, predictor.score, predictor.error, names, chances)
 
 
 def _are_known(values: Array) -> Array:

@@ -10,7 +10,7 @@ from dgb.report.html import section
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show
-FEWEST = 4  # points of a curve: fewer are told as numbers, for a line would look like a trend
+FEWEST = 4  # points of a curve: fewer are written as numbers, for a line would look like a trend
 CURVES = {  # title, where the axis begins at the latest, meaning
     "loss": ("Loss", 0.0, ""),  # the recipe decides
     "auc": ("Held-out edges", 0.5, "area under the curve: 0.5 is chance, 1 tells all edges"),
@@ -62,9 +62,9 @@ def _points(metrics: list[dict[str, Any]], name: str) -> list[tuple[int, float]]
 
 def _figure(title: str, floor: float, meaning: str, points: list[tuple[int, float]]) -> str:
     if len(points) < FEWEST:
-        told = ", ".join(f"<b>{value:.4g}</b> at epoch {epoch}" for epoch, value in points)
+        shown = ", ".join(f"<b>{value:.4g}</b> at epoch {epoch}" for epoch, value in points)
         caption = f"<figcaption>{meaning}</figcaption>"
-        return f'<figure class="card"><h3>{title}</h3><p>{told}</p>{caption}</figure>'
+        return f'<figure class="card"><h3>{title}</h3><p>{shown}</p>{caption}</figure>'
     values = escape(json.dumps([(epoch, f"{value:.4g}") for epoch, value in points]))
     epoch, value = points[-1]
     return (

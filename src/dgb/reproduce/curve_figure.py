@@ -61,7 +61,7 @@ def _draw_row(axes: Any, row: str, by_probe: dict[str, dict[tuple[str, str], Cur
                 steps = sorted(curve)
                 means = [np.mean(curve[step]) for step in steps]
                 axes.plot([max(s, FIRST) for s in steps], means, style, color=colour, linewidth=1.4)
-        if published := _published(row, dataset):
+        if published := _find_mean(row, dataset):
             axes.plot([1350], [published], "<", color=colour, markersize=4, clip_on=False)
     axes.set_xscale("log")
     axes.set(xlim=(FIRST, 1350), ylim=(25, 87))
@@ -74,7 +74,7 @@ def _draw_row(axes: Any, row: str, by_probe: dict[str, dict[tuple[str, str], Cur
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _published(row: str, dataset: str) -> float | None:
+def _find_mean(row: str, dataset: str) -> float | None:
     for table in ("table3", "table4"):
         if row in {each.key for each in rows(table)}:
             cell = find_published(table, row, dataset)

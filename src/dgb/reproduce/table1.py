@@ -30,7 +30,7 @@ def reason(dataset: str, key: str, ours: int, paper: int) -> str:
         return ""
     if key == "edges" and dataset in DATASETS:
         return _edges_reason(dataset, ours, paper)
-    return _unexplained(ours, paper)
+    return _describe_difference(ours, paper)
 
 
 def _edges_reason(dataset: str, ours: int, paper: int) -> str:
@@ -38,7 +38,7 @@ def _edges_reason(dataset: str, ours: int, paper: int) -> str:
     listed, repeated, to_self = (counted[key] for key in ("citations", "repeated", "self"))
     # A reason is given only where it accounts for the whole difference.
     if (listed, listed - repeated - to_self) != (paper, ours):
-        return _unexplained(ours, paper)
+        return _describe_difference(ours, paper)
     parts = [f"{repeated} repeat a pair of papers ({_how_repeated(counted)})"]
     if to_self:
         parts.append(f"{to_self} are papers citing themselves")
@@ -54,7 +54,7 @@ def _how_repeated(counted: dict[str, int]) -> str:
     return "both ways or twice one way: not counted, as the files do not keep directions"
 
 
-def _unexplained(ours: int, paper: int) -> str:
+def _describe_difference(ours: int, paper: int) -> str:
     return f"{ours - paper:+d} against the paper; the reason was not found"
 
 

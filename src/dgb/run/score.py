@@ -72,7 +72,7 @@ def blocks_of(encoder: Encoder, recipe: Recipe) -> Blocks | None:
 def score_vectors(
     z: Array, graph: AnyGraph, recipe: Recipe, encoder: Encoder
 ) -> tuple[dict[str, Any], Array | None, Split | None]:
-    """Return the scores of an encoder's vectors alone, the class told of every node, and the split.
+    """Return the scores of an encoder's vectors alone, the predicted classes, and the split.
 
     Nothing where labels allow no score.
     """
@@ -81,11 +81,11 @@ def score_vectors(
         return {}, None, None
     probe, blocks = replace(recipe.probe, blocks=False), blocks_of(encoder, recipe)
     scores, predicted = score_and_predict(z, graph, probe, seed, blocks)
-    table, names, split = tell_classes(graph, predicted, seed)
+    table, names, split = describe_classes(graph, predicted, seed)
     return {"dgb": scores} | table, names, split
 
 
-def tell_classes(
+def describe_classes(
     graph: AnyGraph, predicted: Array | None, seed: int
 ) -> tuple[dict[str, Any], Array | None, Split]:
     """Return the confusion of classes, the class of every node by its name, and the split."""

@@ -24,7 +24,7 @@ from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
 from dgb.run.model_file import save_encoder
 from dgb.run.resolve import resolve_recipe
-from dgb.run.score import describe, score_own, score_references, tell_classes
+from dgb.run.score import describe, describe_classes, score_own, score_references
 from dgb.run.setup import Setup, Trained, draw_model, make_setup
 from dgb.run.update import Source, keep_axes, open_source, write_drift
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings, write_npy
@@ -130,7 +130,7 @@ def _train_and_score(
     names = split = None
     if not reason:
         own, predicted = score_own(trained, z, graph)
-        table, names, split = tell_classes(graph, predicted, recipe.train.seed)
+        table, names, split = describe_classes(graph, predicted, recipe.train.seed)
     if has_map:
         write_map(folder, graph, z, names, split, is_whole=recipe.data.target == ALL_TYPES)
     del z  # before there are other vectors

@@ -44,7 +44,9 @@ def tune(graph: AnyGraph, recipe: Recipe, space: Space, folder: Path, plan: Plan
     search = _make_search(without_test_labels(graph, recipe.train.seed), recipe, space, plan)
     start = starting_point(search.recipe, space)
     with locked(folder):
-        study = open_study(folder, _made_for(search), warm_up=search.recipe.train.epochs // 4)
+        study = open_study(
+            folder, _describe_search(search), warm_up=search.recipe.train.epochs // 4
+        )
         lines = [trial.user_attrs[LINE] for trial in finished_trials(study)]
         if lines:
             log(f"{len(lines)} of {plan.trials} trials taken from {folder}")
@@ -81,7 +83,7 @@ def _make_search(graph: AnyGraph, recipe: Recipe, space: Space, plan: Plan) -> S
     return Search(graph, recipe, space, criterion, range(seed, seed + plan.seeds), every)
 
 
-def _made_for(search: Search) -> dict[str, Any]:
+def _describe_search(search: Search) -> dict[str, Any]:
     """Return what two searches must share for their trials to be compared."""
     return {
         "graph": fingerprint(search.graph),

@@ -32,11 +32,11 @@ class DiffusedFeatures:
     def multiply(self, columns: Tensor) -> Tensor:
         """Return S X times columns [num_features, count]; on the device of X."""
         rows = times(self.x, columns.to(self.x.device, torch.float32).contiguous())
-        return self.operator.multiply(self._scaled(rows))
+        return self.operator.multiply(self._scale(rows))
 
     def multiply_transposed(self, rows: Tensor) -> Tensor:
         """Return (S X)ᵀ times columns [num_nodes, count]."""
-        back = self._scaled(self.operator.multiply_transposed(rows))
+        back = self._scale(self.operator.multiply_transposed(rows))
         x = self.x
         return x.multiply_transposed(back) if isinstance(x, SparseMatrix) else x.T @ back
 
@@ -54,7 +54,7 @@ class DiffusedFeatures:
     def _parts(self, columns: Tensor) -> list[slice]:
         return even_parts(columns.shape[1], self.store.width(self.x.shape[0]))
 
-    def _scaled(self, rows: Tensor) -> Tensor:
+    def _scale(self, rows: Tensor) -> Tensor:
         return rows if self.row_scale is None else rows * self.row_scale[:, None]
 
 

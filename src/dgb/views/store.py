@@ -32,10 +32,10 @@ class ColumnBlocks:
 
     def write(self, start: int, rows: Tensor) -> None:
         """Write all columns of some rows."""
-        for first, block in self.numbered():
+        for first, block in self.enumerate():
             block[start : start + len(rows)] = rows[:, first : first + block.shape[1]]
 
-    def numbered(self) -> Iterator[tuple[int, Tensor]]:
+    def enumerate(self) -> Iterator[tuple[int, Tensor]]:
         """Return the blocks, each with the number of its first column."""
         firsts = accumulate((block.shape[1] for block in self.blocks), initial=0)
         return zip(firsts, self.blocks, strict=False)
@@ -86,7 +86,7 @@ def fill(
         scaled = x if scale is None else scale_rows(x, scale[:, None])
         augmented = augment(scaled, drops, generator)
         assert isinstance(augmented, SparseMatrix)
-        for first, block in blocks.numbered():
+        for first, block in blocks.enumerate():
             augmented.write_columns(first, block)
         return
     step = max(1, AT_ONCE // x.shape[1])

@@ -28,7 +28,7 @@ from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.table import Table, find_column, read_table, table_of
 from dgb.data.tables.text_file import BLOCK, single_space
-from dgb.data.weights import merge_repeats, tell_repeats
+from dgb.data.weights import merge_repeats, note_repeats
 from dgb.errors import DGBError, refusing
 from dgb.files.kinds import MATRICES, NPY, NPZ, find_kind
 from dgb.files.limits import read_whole, refuse_nodes
@@ -111,7 +111,7 @@ def _join_table(
 
 def _with_edges(graph: Graph, edges: Matrix) -> Graph:
     adjacency = undirected(edges)
-    notes = (*graph.notes, *tell_repeats(edges, adjacency))
+    notes = (*graph.notes, *note_repeats(edges, adjacency))
     return replace(graph, adjacency=adjacency, notes=notes)
 
 

@@ -27,7 +27,7 @@ def from_networkx(
     attributes = {str(key): [row.get(key) for row in rows] for key in names}
     edges = list(network.edges(data=reading.weight or "weight"))
     graph = _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
-    return _tell_directed(graph, network, len(edges))
+    return _note_directed(graph, network, len(edges))
 
 
 def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | None = None) -> Graph:
@@ -38,10 +38,10 @@ def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | Non
     weights = network.es[key] if key in network.es.attributes() else [None] * len(pairs)
     edges = [(nodes[u], nodes[v], w) for (u, v), w in zip(pairs, weights, strict=True)]
     graph = _from_lists(name, nodes, attributes, edges, reading, encoding)
-    return _tell_directed(graph, network, len(edges))
+    return _note_directed(graph, network, len(edges))
 
 
-def _tell_directed(graph: Graph, network: Any, count: int) -> Graph:
+def _note_directed(graph: Graph, network: Any, count: int) -> Graph:
     """Say that directions are not used; `make_graph` says which edges fell together."""
     if not network.is_directed():
         return graph
