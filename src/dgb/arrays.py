@@ -35,6 +35,11 @@ def are_finite(values: NDArray[Any]) -> bool:
     return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
 
 
+def to_dense(rows: Any) -> Array:
+    """Return rows, dense or sparse, as an ordinary array of float64."""
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
+
+
 def canonical_rows(matrix: Any) -> Any:
     """Return the matrix in CSR with sorted places and float values, itself where it is so."""
     is_float = matrix.dtype in (np.float32, np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.baselines.methods import METHODS, _chosen, settings_hash, settings_of
+from dgb.baselines.methods import METHODS, _read_settings, settings_hash, settings_of
 from dgb.baselines.score import lacks, run_method
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
@@ -77,7 +77,7 @@ def test_a_result_has_a_row_or_a_class_a_node(key: str, two_blocks: Graph) -> No
 
 
 @pytest.mark.parametrize("key", METHODS)
-@pytest.mark.parametrize("graph", sorted({"another", *(g for t in _chosen().values() for g in t)}))
+@pytest.mark.parametrize("graph", sorted({"another", *(g for t in _read_settings().values() for g in t)}))
 def test_settings_load(key: str, graph: str) -> None:
     settings = settings_of(key, graph, Recipe())
     for name, value in METHODS[key].fixed.items():
@@ -85,7 +85,7 @@ def test_settings_load(key: str, graph: str) -> None:
 
 
 def test_settings_are_of_methods_that_exist() -> None:
-    assert set(_chosen()) <= set(METHODS)
+    assert set(_read_settings()) <= set(METHODS)
 
 
 def test_methods_of_one_file_have_different_hashes() -> None:

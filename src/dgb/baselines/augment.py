@@ -14,12 +14,30 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from dgb.baselines.inputs import adj, features, is_dense
+from dgb.baselines.learn import Schedule
 from dgb.data.graph import Graph
+from dgb.settings import setting
 from dgb.views.augment import Features
 from dgb.views.pattern import count_before
 from dgb.views.product import product
 from dgb.views.sparse import SparseMatrix, sparse_matrix
 from dgb.views.view import View, propagates_first
+
+
+@dataclass(frozen=True)
+class TwoViews(Schedule):
+    """The settings of methods whose two views differ; the defaults are GRACE's for Cora."""
+
+    edge_drop1: float = setting(0.2, "share of edges dropped in view 1", low=0, high=0.99)
+    edge_drop2: float = setting(0.4, "share of edges dropped in view 2", low=0, high=0.99)
+    mask1: float = setting(0.3, "share of columns masked in view 1", low=0, high=0.99)
+    mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
+    weight_decay: float = setting(1e-5, "of Adam", low=0)
+
+    @property
+    def rates(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The shares that each view lacks, of edges and of columns."""
+        return (self.edge_drop1, self.mask1), (self.edge_drop2, self.mask2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.augment import StackedGCN, make_views
+from dgb.baselines.augment import StackedGCN, TwoViews, make_views
 from dgb.baselines.inputs import seeded
-from dgb.baselines.learn import Schedule, embed, minimise
+from dgb.baselines.learn import embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import PReLU
 from dgb.model.loss import regression_loss
@@ -31,19 +31,14 @@ from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings(Schedule):
+class Settings(TwoViews):
     """Of BGRL; see above for what is not its paper's."""
 
     hidden: int = setting(0, "units of a layer before the last; 0 leaves it out", low=0)
     width: int = setting(512, "columns of a representation", low=1)
     predictor: int = setting(512, "units of the predictor's hidden layer", low=1)
-    edge_drop1: float = setting(0.2, "share of edges dropped in view 1", low=0, high=0.99)
-    edge_drop2: float = setting(0.4, "share of edges dropped in view 2", low=0, high=0.99)
-    mask1: float = setting(0.3, "share of columns masked in view 1", low=0, high=0.99)
-    mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
     decay: float = setting(0.99, "p of the first step; 1 freezes the target", low=0, high=1)
     rows: int = setting(2048, "nodes at most that a step's loss is over", low=2)
-    weight_decay: float = setting(1e-5, "of Adam", low=0)
 
 
 class BGRL(nn.Module):
@@ -91,12 +86,11 @@ def decay_at(step: int, settings: Settings) -> float:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the online encoder's representations of the whole graph."""
     views = make_views(graph, settings.hidden or settings.width)
-    rates = ((settings.edge_drop1, settings.mask1), (settings.edge_drop2, settings.mask2))
     with seeded(seed):
         model = BGRL(graph.num_features, settings).to(views.x.device)
         minimise(
             model,
-            lambda: model(*views.draw_pair(rates, settings.rows)),
+            lambda: model(*views.draw_pair(settings.rates, settings.rows)),
             settings,
             after_step=lambda step: model.update_target(decay_at(step, settings)),
         )

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from dgb.arrays import Array
-from dgb.baselines.augment import StackedGCN, make_views
+from dgb.baselines.augment import StackedGCN, TwoViews, make_views
 from dgb.baselines.inputs import seeded
-from dgb.baselines.learn import Schedule, embed, minimise
+from dgb.baselines.learn import embed, minimise
 from dgb.data.graph import Graph
 from dgb.model.layers import l2_normalise
 from dgb.settings import setting
@@ -27,20 +27,15 @@ from dgb.views.view import View
 
 
 @dataclass(frozen=True)
-class Settings(Schedule):
+class Settings(TwoViews):
     """Of GRACE; the defaults are its paper's for Cora, except `anchors`."""
 
     width: int = setting(128, "columns of a representation; the first layer has twice", low=1)
     projection: int = setting(128, "units of the projection head", low=1)
     temperature: float = setting(0.4, "τ of the similarities", low=1e-3)
     anchors: int = setting(1024, "nodes at most that a step compares", low=2)
-    edge_drop1: float = setting(0.2, "share of edges dropped in view 1", low=0, high=0.99)
-    edge_drop2: float = setting(0.4, "share of edges dropped in view 2", low=0, high=0.99)
-    mask1: float = setting(0.3, "share of columns masked in view 1", low=0, high=0.99)
-    mask2: float = setting(0.4, "share of columns masked in view 2", low=0, high=0.99)
     epochs: int = setting(200, "steps", low=0)
     learning_rate: float = setting(5e-4, "of Adam", low=0)
-    weight_decay: float = setting(1e-5, "of Adam", low=0)
 
 
 class GRACE(nn.Module):
@@ -77,8 +72,7 @@ def contrast_nodes(u: Tensor, v: Tensor, temperature: float) -> Tensor:
 def represent(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return the encoder's representations of the whole graph, before the projection."""
     views = make_views(graph, 2 * settings.width)
-    rates = ((settings.edge_drop1, settings.mask1), (settings.edge_drop2, settings.mask2))
     with seeded(seed):
         model = GRACE(graph.num_features, settings).to(views.x.device)
-        minimise(model, lambda: model(*views.draw_pair(rates, settings.anchors)), settings)
+        minimise(model, lambda: model(*views.draw_pair(settings.rates, settings.anchors)), settings)
     return embed(model.encoder, views.whole())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array
+from dgb.arrays import Array, to_dense
 
 DIRECTIONS = 64  # that wide features are reduced to
 SMALLEST = 0.6  # of the largest usual difference, that others count for at least
@@ -68,8 +68,8 @@ def _correlations(one: Array, other: Array) -> Array:
 def explain_outlier(x: Any, adjacency: Any, low: Array, node: int) -> Reason:
     """Return what makes a node unlike its neighbors; `low` is of `reduce_features`."""
     near = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
-    own = _dense(x[[node]])[0]
-    usual = _dense(x[near]).mean(axis=0)
+    own = to_dense(x[[node]])[0]
+    usual = to_dense(x[near]).mean(axis=0)
     order = np.argsort(-np.abs(own - usual), kind="stable")[:COLUMNS]
     order = order[~np.isclose(own[order], usual[order])]
     unlike = np.argsort(-np.linalg.norm(low[near] - low[node], axis=1), kind="stable")
@@ -91,7 +91,7 @@ def reduce_features(x: Any, seed: int = 0, words: Sequence[int] = ()) -> Array:
 
 def _reduce(x: Any, seed: int) -> Array:
     if x.shape[1] <= DIRECTIONS:
-        rows = _dense(x)
+        rows = to_dense(x)
         return np.asarray(rows - rows.mean(axis=0))
     from sklearn.decomposition import TruncatedSVD
     from sklearn.preprocessing import normalize
@@ -143,7 +143,3 @@ def _ones(adjacency: Any) -> Any:
     ones = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
     ones.data[:] = 1
     return ones
-
-
-def _dense(rows: Any) -> Array:
-    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array
+from dgb.arrays import Array, to_dense
 from dgb.data.graph import Graph
 from dgb.data.names import Naming
 from dgb.evaluate.labels import are_numbers
@@ -27,8 +27,7 @@ class Columns:
 
     def rows(self, nodes: Any) -> Array:
         """Return the features of some nodes, dense."""
-        found = self.x[nodes]
-        return np.asarray(found.toarray() if sparse.issparse(found) else found, np.float64)
+        return to_dense(self.x[nodes])
 
     def scores(self, values: Array) -> Array:
         """Return how many standard deviations values are above the mean, 0 in constant columns."""

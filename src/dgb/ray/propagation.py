@@ -14,7 +14,8 @@ import ray
 from dgb.arrays import Array
 from dgb.ray.blocks import BlockOperator, Csr, GraphBlocks, Layout, Ref, run_tasks, to_matrix
 from dgb.views.augment import AUGMENTATIONS, NODES, VALUES, Features, augment
-from dgb.views.diffusion import chebyshev_sum, walk
+from dgb.views.diffusion import chebyshev_sum
+from dgb.views.product import walk
 from dgb.views.sparse import SparseMatrix
 
 Drops = Sequence[tuple[str, float]]  # augmentations by name and drop rate

@@ -5,9 +5,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from dgb.arrays import Array
+from dgb.arrays import Array, to_dense
 from dgb.data.encoding import Column
 from dgb.data.graph import Graph
 from dgb.data.names import Naming, features_of
@@ -73,8 +72,7 @@ def _cells(x: Any, column: Column, place: slice) -> Any:
     """Return the values that a column had in the table, null where there was none."""
     import pyarrow as pa
 
-    part = x[:, place]
-    part = np.asarray(part.toarray() if sparse.issparse(part) else part, np.float64)
+    part = to_dense(x[:, place])
     if column.kind == "category":
         levels = np.array([*column.levels, None], dtype=object)
         level = np.where(part.any(axis=1), part.argmax(axis=1), -1) if part.size else [-1] * len(x)

@@ -11,22 +11,20 @@ over the edges for each coefficient kept: about 21 for PPR with alpha 0.05 and e
 is that of exact arithmetic; float32 adds about 1e-6 of rounding.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from dgb.recipe import DIFF
 from dgb.views.pattern import lacks_csr
-from dgb.views.product import Operator
+from dgb.views.product import Block, Operator
 from dgb.views.sparse import SparseMatrix, Tick, idle
 
 LEAST = 32  # columns: with fewer a hop spends its time on the edges' places, not on the numbers
 CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next
-Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 
 
 class Transition(Operator, Protocol):
@@ -143,25 +141,6 @@ def diff_of(operator: Any) -> SparseMatrix | Diffusion:
     """Return the `diff` that comes with an `adj`."""
     assert isinstance(operator, AdjAndDiff), "encoder.diff says so when operators are made"
     return operator.diff
-
-
-def walk(
-    x: Block,
-    hops: Sequence[int],
-    multiply: Callable[[Block], Block],
-    diffuse: Callable[[Block], Block],
-) -> Iterator[tuple[int, Block]]:
-    """Yield P^k x for the hops k, which rise, each with its k; S x, for DIFF, comes last.
-
-    `multiply` and `diffuse` give P and S times a block, wherever it lies.
-    """
-    walked = x
-    for hop in range(max(hops, default=0) + 1):
-        walked = multiply(walked) if hop else walked
-        if hop in hops:
-            yield hop, walked
-    if DIFF in hops:
-        yield DIFF, diffuse(x)
 
 
 def even_parts(count: int, width: int) -> list[slice]:

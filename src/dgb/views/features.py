@@ -45,10 +45,11 @@ def to_features(x: Any) -> Features:
     nonzeros = x.nnz if sparse.issparse(x) else np.count_nonzero(x)
     if nonzeros * SPARSE_COST < size:
         return sparse_matrix(x)
-    return _dense_features(x.toarray() if sparse.issparse(x) else x)
+    return dense_features(x.toarray() if sparse.issparse(x) else x)
 
 
-def _dense_features(x: Array) -> Tensor:
+def dense_features(x: Array) -> Tensor:
+    """Return a dense array as a tensor of the same memory."""
     with warnings.catch_warnings():  # a file that is mapped for reading: nothing writes to X
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         return torch.from_numpy(np.ascontiguousarray(x))

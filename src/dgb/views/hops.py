@@ -12,8 +12,9 @@ from torch import Tensor
 
 from dgb.recipe import DIFF
 from dgb.terminal import progress_bar
-from dgb.views.diffusion import GraphOperator, diff_of, walk
+from dgb.views.diffusion import GraphOperator, diff_of
 from dgb.views.inputs import Inputs
+from dgb.views.product import walk
 from dgb.views.sparse import Tick
 from dgb.views.store import ColumnBlocks, Store, fill
 

@@ -16,7 +16,7 @@ from dgb.data.graph import Graph
 from dgb.recipe import DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, ViewSpec, draw_absent, parse_view
 from dgb.views.diffusion import GraphOperator, adj_of
-from dgb.views.features import _dense_features, normalise_features, row_factors, to_features
+from dgb.views.features import dense_features, normalise_features, row_factors, to_features
 from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.store import ColumnBlocks, Store
@@ -144,7 +144,7 @@ def make_inputs(
     scale = torch.from_numpy(row_factors(graph.x)).to(place) if is_scaled else None
     store = Store(recipe.train.columns, scratch)
     # Blocks of columns are dense anyway: features that are dense stay where the graph has them.
-    x = to_features(graph.x) if sparse.issparse(graph.x) else _dense_features(graph.x)
+    x = to_features(graph.x) if sparse.issparse(graph.x) else dense_features(graph.x)
     inputs = Inputs(x.to(place), operators, device, scale, store, **more)
     return _with_directions(inputs, recipe.embed)
 

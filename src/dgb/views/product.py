@@ -1,11 +1,15 @@
-"""Products of a linear operator with a block of columns, transposed in the backward pass."""
+"""Products of a linear operator with a block of columns, with gradients or hop after hop."""
 
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
+from dgb.recipe import DIFF
 from dgb.views.sparse import SparseMatrix
+
+Block = TypeVar("Block")  # of columns: a tensor, or what an engine keeps in its place
 
 
 class Operator(Protocol):
@@ -43,3 +47,22 @@ def product(operator: Operator, dense: Tensor) -> Tensor:
 def times(x: Tensor | SparseMatrix, weight: Tensor) -> Tensor:
     """Return X W of dense or sparse features."""
     return product(x, weight) if isinstance(x, SparseMatrix) else x @ weight
+
+
+def walk(
+    x: Block,
+    hops: Sequence[int],
+    multiply: Callable[[Block], Block],
+    diffuse: Callable[[Block], Block],
+) -> Iterator[tuple[int, Block]]:
+    """Yield P^k x for the hops k, which rise, each with its k; S x, for DIFF, comes last.
+
+    `multiply` and `diffuse` give P and S times a block, wherever it lies.
+    """
+    walked = x
+    for hop in range(max(hops, default=0) + 1):
+        walked = multiply(walked) if hop else walked
+        if hop in hops:
+            yield hop, walked
+    if DIFF in hops:
+        yield DIFF, diffuse(x)

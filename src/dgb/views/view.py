@@ -9,8 +9,8 @@ from torch import Tensor
 from dgb.errors import DGBError
 from dgb.recipe import DIFF
 from dgb.views.augment import Features
-from dgb.views.diffusion import diff_of, walk
-from dgb.views.product import Operator, product, times
+from dgb.views.diffusion import diff_of
+from dgb.views.product import Operator, product, times, walk
 from dgb.views.sparse import SparseMatrix
 
 ONE_LAYER = (
