@@ -77,7 +77,9 @@ def test_a_result_has_a_row_or_a_class_a_node(key: str, two_blocks: Graph) -> No
 
 
 @pytest.mark.parametrize("key", METHODS)
-@pytest.mark.parametrize("graph", sorted({"another", *(g for t in _read_settings().values() for g in t)}))
+@pytest.mark.parametrize(
+    "graph", sorted({"another", *(g for t in _read_settings().values() for g in t)})
+)
 def test_settings_load(key: str, graph: str) -> None:
     settings = settings_of(key, graph, Recipe())
     for name, value in METHODS[key].fixed.items():
