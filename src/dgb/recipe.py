@@ -169,7 +169,7 @@ class Links:
         before="blocks",
     )
     decoder: int = size(64, "columns of the decoder's hidden layer", before=64)
-    pairs: int = setting(10_000, "hidden edges asked for an epoch at most; 0: all", low=0, before=0)
+    pairs: int = setting(10_000, "hidden edges asked for a step at most; 0: all", low=0, before=0)
     held_out: float = setting(
         0.0, "share of edges that training never sees, for auc", low=0, high=0.5, before=0.0
     )
@@ -185,6 +185,9 @@ class Train:
     decay: float = setting(0.9, "p of Eq. 7: 1 freezes the target, 0 copies", low=0, high=1)
     target_start: str = setting("copy", "ξ starts as θ or redrawn", among=("copy", "independent"))
     batch_size: int = setting(0, "nodes a step; 0 takes all at once", low=0)
+    by_graph: bool = setting(
+        True, "row batches, and fewer epochs, of graphs that are large, where not set", before=False
+    )
     order: str = setting("auto", "P(XW), (PX)W, by cost", among=("auto", "transform", "propagate"))
     columns: int = unhashed(0, "of X that row batches propagate at once: fewer save memory", low=0)
     keep: str = unhashed("auto", "where row batches keep P X̃", among=("auto", "memory", "disk"))

@@ -4,11 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from dgb.cookbook import load_recipe
 from dgb.data.blocks import KINDS, Blocks, make_blocks
-from dgb.data.graph import Graph
+from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
 from dgb.recipe import Embed
 from dgb.run.resolve import resolve_recipe
@@ -47,3 +49,50 @@ def test_neighbors_that_are_alike_have_the_default(blocks: Graph) -> None:
     found = resolve_recipe(blocks, load_recipe())
     assert found.embed == replace(Embed(), by_graph=False)
     assert resolve_recipe(blocks, load_recipe("paper")) == load_recipe("paper")
+
+
+def plain_graph(num_nodes: int, density: float = 1.0) -> Graph:
+    """Return a ring with random features, of which a share is not zero."""
+    nodes = np.arange(num_nodes)
+    ends = (nodes, np.roll(nodes, 1))
+    edges = sparse.coo_array((np.ones(num_nodes), ends), shape=(num_nodes, num_nodes))
+    rng = np.random.default_rng(0)
+    x = sparse.random_array((num_nodes, 200), density=density, rng=rng, format="csr")
+    return make_graph("ring", x if density < 1 else x.toarray(), edges)
+
+
+@pytest.mark.parametrize(
+    ("num_nodes", "sizes"), [(4096, (0, 30)), (8000, (4096, 30)), (20_000, (4096, 12))]
+)
+def test_large_graphs_take_row_batches_and_as_many_steps(
+    num_nodes: int, sizes: tuple[int, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = plain_graph(num_nodes)
+    found = resolve_recipe(graph, load_recipe())
+    assert (found.train.batch_size, found.train.epochs) == sizes
+    assert ("in row batches" in capsys.readouterr().err) == (sizes[0] > 0)
+    assert resolve_recipe(graph, found) == found
+    mine = load_recipe("default", ["train.epochs=7", "train.batch_size=3000"])
+    kept = resolve_recipe(graph, mine).train
+    assert (kept.batch_size, kept.epochs) == (3000, 7)
+
+
+@pytest.mark.parametrize(
+    "override", ["train.by_graph=false", "train.order=transform", "encoder.layers=2"]
+)
+def test_the_whole_graph_a_step_where_batches_are_not_wanted(override: str) -> None:
+    sets = ["encoder.hops=[]", "encoder.norm=none", override]
+    found = resolve_recipe(plain_graph(5000), load_recipe("default", sets)).train
+    assert (found.batch_size, found.epochs) == (0, 30)
+
+
+@pytest.mark.parametrize(("density", "size"), [(0.02, 0), (0.1, 4096)])
+def test_wide_sparse_features_stay_sparse(density: float, size: int) -> None:
+    found = resolve_recipe(plain_graph(5000, density), load_recipe())
+    assert found.train.batch_size == size
+
+
+def test_the_papers_recipes_train_as_the_paper_does() -> None:
+    for name in ("paper", "paper-cora", "paper-citeseer", "paper-pubmed"):
+        recipe = load_recipe(name)
+        assert resolve_recipe(plain_graph(20_000), recipe) == recipe

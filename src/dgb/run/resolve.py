@@ -1,15 +1,13 @@
 """A recipe for a graph: refused with the reason, or with what it leaves open filled in."""
 
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from dgb.data.graph import Graph
-from dgb.data.look.alike import CHANCE, COMMUNITIES, OPPOSITE, features_alike, judge_edges
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.recipe import ALL_TYPES, Embed, Recipe
+from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import choose_device
-from dgb.terminal import log
+from dgb.run.suit import suit_blocks, suit_steps
 from dgb.views.augment import parse_view
 from dgb.views.inputs import needed_operators
 from dgb.views.metapaths.inputs import metapaths_of
@@ -17,25 +15,12 @@ from dgb.views.metapaths.rates import parse_typed_view
 from dgb.views.operators import theta
 from dgb.views.view import ONE_LAYER
 
-# Where edges join nodes that are alike, the defaults are right. Otherwise features are blurred by
-# what they are diffused over: with alpha 1 they stay as they are.
-SUITED: dict[str, dict[str, Any]] = {
-    OPPOSITE: {"diffused_alpha": 1.0},
-    COMMUNITIES: {"structure_weight": 2.0},
-    CHANCE: {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1},
-}
-WHY = {
-    OPPOSITE: "neighbors are less alike than chance, so features stand undiffused",
-    COMMUNITIES: "features say nothing of the edges, so the place in the graph weighs more",
-    CHANCE: "edges have nothing to do with features, which stand undiffused and weigh more",
-}
-
 
 def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = False) -> Recipe:
     """Check a recipe for a graph; return it with the weights or meta-paths that it leaves open."""
     check_recipe(recipe)
     if isinstance(graph, Graph):
-        return suit_blocks(graph, recipe)
+        return suit_steps(graph, suit_blocks(graph, recipe))
     if is_on_cluster:
         raise DGBError("--engine ray is for graphs of one node type; leave it out")
     check_typed_recipe(recipe)
@@ -46,21 +31,6 @@ def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = Fal
         return recipe
     names = ",".join(dict.fromkeys(path.name for path in metapaths_of(graph, recipe)))
     return replace(recipe, hetero=replace(recipe.hetero, metapaths=names))
-
-
-def suit_blocks(graph: Graph, recipe: Recipe) -> Recipe:
-    """Return the recipe with blocks weighed by what edges have to do with features.
-
-    Weights that were set otherwise than the default's stay.
-    """
-    if not recipe.embed.by_graph:
-        return recipe
-    kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
-    usual, own = asdict(Embed()), asdict(recipe.embed)
-    changed = {key: value for key, value in SUITED.get(kind, {}).items() if own[key] == usual[key]}
-    if changed:
-        log(f"note: {WHY[kind]}: " + ", ".join(f"embed.{k}={v}" for k, v in changed.items()))
-    return replace(recipe, embed=replace(recipe.embed, by_graph=False, **changed))
 
 
 def check_recipe(recipe: Recipe) -> None:
