@@ -23,7 +23,7 @@ from dgb.run.setup import draw_model, make_setup
 from dgb.run.train import train
 from dgb.train.loop import fit
 from dgb.train.monitor import area_under_curve, health
-from dgb.views.augment import draw_absent
+from dgb.views.augment import draw_absent, parse_view
 from dgb.views.inputs import edge_codes, make_inputs
 from dgb.views.operators import make_adj
 from dgb.views.rows import keep_together
@@ -255,3 +255,11 @@ def test_ends_of_hidden_edges_are_neighbors_in_an_epoch_and_hubs_no_more_than_ot
         assert near.shape[1] > 20  # of 31 at most; some by chance
     assert asked[0] == 200 and asked[1:41].sum() < 2 * 200  # the hub once an epoch
     assert asked[41:].min() > 100
+
+
+@pytest.mark.parametrize(("size", "steps"), [(0, 1), (30, 3)])
+def test_pairs_are_counted_a_step(blocks: Graph, size: int, steps: int) -> None:
+    recipe = load_recipe("default", ["links.pairs=7", f"train.batch_size={size}"])
+    inputs = make_inputs(blocks, recipe, CPU)
+    hidden = inputs.draw_operator(parse_view(recipe.view1), torch.Generator()).hidden
+    assert hidden is not None and hidden.shape[1] == 7 * steps

@@ -19,6 +19,7 @@ from dgb.views.diffusion import GraphOperator, adj_of
 from dgb.views.features import dense_features, normalise_features, row_factors, to_features
 from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
+from dgb.views.rows import batch_sizes
 from dgb.views.store import ColumnBlocks, Store
 
 DIFFUSED = "diffused"  # block of an embedding, and its operator
@@ -45,7 +46,7 @@ class Inputs:
     diffusion: DiffusionRecipe = field(default_factory=DiffusionRecipe)
     has_diff: bool = False  # whether adj comes with diff of its edges
     edges: Tensor | None = None  # sorted codes u · num_nodes + v, where absent pairs are drawn
-    most_pairs: int = 0  # of hidden edges that are asked for; 0: all
+    most_pairs: int = 0  # of hidden edges that are asked for in an epoch; 0: all
     held: Tensor | None = None  # [3, number], node pairs and 1 for edges that were held out, or 0
     node_ids: Array | None = None  # [num_nodes], what blocks of structure are made of
     is_own: bool = True  # whether the encoder is trained on this graph
@@ -136,7 +137,8 @@ def make_inputs(
     more |= {"node_ids": graph.node_ids, "has_diff": has_diff}
     if recipe.links.weight and not is_trained:
         more["edges"] = edge_codes(graph.adjacency).to(device)
-        more["most_pairs"] = recipe.links.pairs
+        steps = len(batch_sizes(graph.num_nodes, recipe.train.batch_size))
+        more["most_pairs"] = recipe.links.pairs * steps
     if not has_row_batches(recipe.train, graph.num_nodes):
         x = to_features(normalise_features(graph.x, recipe.data)).to(device)
         return _with_directions(Inputs(x, operators, device, **more), recipe.embed)
