@@ -183,7 +183,7 @@ HELP = "measure the paper's tables, draw its figures"
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the verb."""
     parser.add_argument("what", choices=tuple(MADE), metavar="|".join(MADE))
-    usual = "(default: cora,citeseer,pubmed; of hetero all that are at hand)"
+    usual = "(default: cora,citeseer,pubmed; of hetero all at hand; parts: files of graphs too)"
     add_list(parser, "--datasets", usual)
     add_list(parser, "--methods", "rows of the table (default: all)")
     add_count(parser, "--runs", None, "trainings a cell")
@@ -208,7 +208,7 @@ def run(options: Namespace) -> None:
     if options.what == HETERO:
         datasets = split_list(asked or "")
     else:
-        datasets = DATASETS if asked is None else check_datasets(asked)
+        datasets = DATASETS if asked is None else check_datasets(asked, options.what)
     try:
         rest = (options.runs, split_list(options.methods or ""), options.lines)
         made = make(options.what, place, Asked(datasets, *rest))

@@ -73,7 +73,9 @@ def table_lines(table: str, results: Path) -> Pairs:
     of the graph that was measured last.
     """
     if table != HETERO:
-        return match_lines(by_dgi_too(plan(table, DATASETS, MOST_RUNS)), results)
+        others = [line["dataset"] for line in read_lines(results / "parts.jsonl")]
+        datasets = dict.fromkeys((*DATASETS, *(others if table == "parts" else ())))
+        return match_lines(by_dgi_too(plan(table, tuple(datasets), MOST_RUNS)), results)
     last = {m["dataset"]: m["graph_hash"] for m in read_lines(results / f"{HETERO}.jsonl")}
     cells = [cell for dataset in last for cell in hetero_cells(dataset)]
     pairs = match_lines(with_seeds(cells, [MOST_RUNS] * len(cells)), results)
@@ -89,6 +91,7 @@ def verify(place: Place, count: int, seed: int | None = None) -> list[Line]:
     """Return a verdict per re-measured line: the old and new scores and whether they are equal."""
     refuse_uncommitted()
     pairs = [pair for table in TABLES for pair in table_lines(table, place.results)]
+    pairs = [pair for pair in pairs if pair[0].dataset in DATASETS]  # not of files of graphs
     pairs += _typed_lines(place)
     if not pairs:
         raise DGBError(
