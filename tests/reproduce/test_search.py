@@ -12,13 +12,13 @@ from dgb.reproduce.search import SINGLE, plan_search, rank_settings, write_searc
 
 def test_settings_keep_what_the_source_says() -> None:
     assert SINGLE[0] == () and len(set(SINGLE)) == 24
-    jobs = plan_search(("cora", "pubmed"), runs=1)
+    jobs = plan_search(("cora", "citeseer", "pubmed"), runs=1)
     assert len({job.hash for job in jobs}) == len(jobs)
     for job in jobs:
         assert job.recipe.train.learning_rate == 1e-3 and job.recipe.encoder.layers == 1
-        assert job.recipe.train.decay == {"cora": 0.82, "pubmed": 0.95}[job.dataset]
+        assert job.recipe.train.decay == {"cora": 0.82, "citeseer": 0.88, "pubmed": 0.95}[job.dataset]
         steps = job.recipe.train.epochs * (5 if job.dataset == "pubmed" else 1)
-        assert steps in (search.STEPS, search.MORE_STEPS)
+        assert steps in (search.STEPS, search.MORE_STEPS[job.dataset])
         assert job.recipe.data.normalise == "row"
 
 
@@ -27,7 +27,7 @@ def test_what_is_worth_a_second_look_has_more_trainings(monkeypatch: pytest.Monk
     monkeypatch.setitem(search.TOGETHER, "cora", together)
     jobs = plan_search(("cora",))
     assert len(jobs) == 24 + 2 * 3
-    longer = [job for job in jobs if job.recipe.train.epochs == search.MORE_STEPS]
+    longer = [job for job in jobs if job.recipe.train.epochs == search.MORE_STEPS["cora"]]
     assert {job.method for job in longer} == {", ".join(sets) for sets in together}
 
 
