@@ -128,7 +128,7 @@ def test_new_papers_without_labels_are_read_by_the_scales_of_the_run(
     new = Path(write_library(tmp_path / "new", make_library(60, seed=5), has_labels=False))
     ids, z = embedded(runs[recipe], new, tmp_path / "z.parquet")
     assert len(ids) == 60 and z.shape == (60, 8) and np.isfinite(z).all()
-    # Were they scaled again, years that are all later would become the same columns again.
+    # Scaled by their own values, years that are all later would become the same columns again.
     change(new / "nodes" / "paper.csv", year=pd.read_csv(new / "nodes" / "paper.csv")["year"] + 50)
     _, later = embedded(runs[recipe], new, tmp_path / "later.parquet")
     assert not np.allclose(later, z, atol=1e-3)
