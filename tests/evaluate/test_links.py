@@ -18,7 +18,8 @@ from dgb.evaluate.link_scorers import (
     embedding_scorers,
     sample_non_edges,
 )
-from dgb.evaluate.links import LinkSplit, choose_scorer, edge_scores, link_scores, split_edges
+from dgb.evaluate.link_split import LinkSplit, split_edges
+from dgb.evaluate.links import choose_scorer, edge_scores, link_scores
 from tests.conftest import make_blocks
 
 

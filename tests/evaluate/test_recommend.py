@@ -8,7 +8,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.evaluate import recommend
 from dgb.evaluate.link_scorers import count_common_neighbors
-from dgb.evaluate.links import split_edges
+from dgb.evaluate.link_split import split_edges
 from dgb.evaluate.recommend import Ranking, check_links, rank_by_vectors, recommend_links
 from tests.conftest import make_blocks
 

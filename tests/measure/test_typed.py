@@ -12,7 +12,8 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.evaluate.links import links_of, split_edges
+from dgb.evaluate.link_split import split_edges
+from dgb.evaluate.links import links_of
 from dgb.files.jsonl import read_lines
 from dgb.measure import repeat
 from dgb.measure.compare import choose_methods, leave_out

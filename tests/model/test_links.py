@@ -14,7 +14,7 @@ from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.graph import Graph
 from dgb.data.structure import structural_features, with_structure
 from dgb.errors import DGBError
-from dgb.evaluate.links import hold_out
+from dgb.evaluate.link_split import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import LinkTerm, make_loss, regression_loss
 from dgb.recipe import Recipe

@@ -74,7 +74,8 @@ def _choose_decoder(found: FinishedRun, by: str) -> bool:
 
 def _check(found: FinishedRun, k: int, *, is_decoded: bool) -> None:
     """Print how many edges, hidden from the graph that is embedded, are found again."""
-    from dgb.evaluate.links import edge_scores, split_edges
+    from dgb.evaluate.link_split import split_edges
+    from dgb.evaluate.links import edge_scores
     from dgb.evaluate.recommend import check_links
     from dgb.recipe import ALL_TYPES
     from dgb.run.decoder import make_ranking

@@ -9,7 +9,8 @@ from typing import Any
 from dgb.cookbook import with_seed
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.evaluate.links import edge_scores, link_scores, split_edges
+from dgb.evaluate.link_split import split_edges
+from dgb.evaluate.links import edge_scores, link_scores
 from dgb.evaluate.scores import why_not_scored
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place

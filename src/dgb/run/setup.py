@@ -16,7 +16,7 @@ from dgb.data.graph import Graph
 from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.schema import Schema, schema_of
-from dgb.evaluate.links import hold_out
+from dgb.evaluate.link_split import hold_out
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import Encoder, MakeEncoder, make_encoder
