@@ -1,4 +1,4 @@
-"""Blocks that suit a graph: told without labels, kept in the recipe, never over a setting."""
+"""Blocks that suit a graph: found without labels, kept in the recipe, never over a setting."""
 
 from dataclasses import replace
 from pathlib import Path
