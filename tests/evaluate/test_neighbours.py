@@ -5,7 +5,7 @@ import pytest
 
 from dgb.arrays import Array, unit_rows
 from dgb.evaluate import neighbors as neighbours
-from dgb.evaluate.neighbors import nearest, nearest_all, nearest_by_index
+from dgb.evaluate.neighbors import nearest, nearest_all, nearest_by_cells
 
 
 @pytest.fixture
@@ -73,34 +73,42 @@ def test_k_beyond_the_rows_gives_all_of_them(z: Array) -> None:
     assert nearest(z, np.array([], dtype=np.int64), 3)[0].shape == (0, 3)
 
 
-def test_the_index_finds_most_of_them_and_always_the_same(z: Array) -> None:
-    pytest.importorskip("usearch")
-    z = np.random.default_rng(2).normal(size=(1500, 16)).astype(np.float32)
+def test_cells_find_most_of_them_and_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    z = np.repeat(rng.normal(size=(30, 16)), 50, axis=0) + 0.5 * rng.normal(size=(1500, 16))
     z[20:60] = z[20]
-    exact, _ = nearest(z, np.arange(1500), 8)
-    positions, similarities = nearest_by_index(z, 8)
+    monkeypatch.setattr(neighbours, "LOOKED_AT", 150)
+    monkeypatch.setattr(neighbours, "LOOKED_AT_ROOT", 1)
+    exact, cosines = nearest(z, np.arange(1500), 8)
+    positions, similarities = nearest_by_cells(z, 8)
     assert not (positions == np.arange(1500)[:, None]).any()
     apart = np.r_[0:20, 60:1500]  # of equal rows any eight are right
     pairs = zip(exact[apart], positions[apart], strict=True)
     shared = [len(np.intersect1d(a, b)) for a, b in pairs]
-    assert np.mean(shared) / 8 >= 0.9
-    np.testing.assert_allclose(similarities[25], 1, atol=1e-5)
-    unit = unit_rows(z)
-    np.testing.assert_allclose(similarities[3], unit[positions[3]] @ unit[3], atol=1e-5)
-    np.testing.assert_array_equal(nearest_by_index(z, 8)[0], positions)
+    assert 0.8 <= np.mean(shared) / 8 < 1
+    np.testing.assert_allclose(similarities[25], 1, atol=2e-6)
+    assert (similarities <= cosines + 2e-6).all() and (np.diff(similarities) <= 0).all()
+    unit = unit_rows(z.astype(np.float32))
+    found = np.einsum("nkd,nd->nk", unit[positions], unit)
+    np.testing.assert_allclose(similarities, found, atol=2e-6)
+    np.testing.assert_array_equal(nearest_by_cells(z, 8)[0], positions)
 
 
-def test_large_graphs_use_the_index_where_it_is_installed(
-    z: Array, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    exact = nearest(z, np.arange(200), 3)[0]
-    np.testing.assert_array_equal(nearest_all(z, 3)[0], exact)
-    monkeypatch.setattr(neighbours, "EXACT_NODES", 100)
-    monkeypatch.setattr(neighbours, "find_spec", lambda _: None)
-    np.testing.assert_array_equal(nearest_all(z, 3)[0], exact)
-    assert "deep-graph-bootstrapping[index]" in capsys.readouterr().err
-    monkeypatch.setattr(neighbours, "find_spec", lambda _: "there")
+@pytest.mark.parametrize("k", [1, 5, 60, 199, 300])
+def test_cells_are_exact_where_all_rows_lie_around(z: Array, k: int) -> None:
+    exact, cosines = nearest(z, np.arange(200), k)
+    positions, similarities = nearest_by_cells(z, k)
+    np.testing.assert_array_equal(positions, exact)
+    np.testing.assert_allclose(similarities, cosines, atol=2e-6)
+
+
+def test_large_graphs_go_by_cells(z: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.testing.assert_array_equal(nearest_all(z, 3)[0], nearest(z, np.arange(200), 3)[0])
     asked: list[int] = []
-    monkeypatch.setattr(neighbours, "nearest_by_index", lambda _z, k: asked.append(k))
+    monkeypatch.setattr(neighbours, "nearest_by_cells", lambda _z, k: asked.append(k))
+    monkeypatch.setattr(neighbours, "EXACT_NODES", 200)
+    nearest_all(z, 3)
+    assert asked == []
+    monkeypatch.setattr(neighbours, "EXACT_NODES", 199)
     nearest_all(z, 3)
     assert asked == [3]
