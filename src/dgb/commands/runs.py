@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """A run's recipe, its graph read again, and its vectors, a row for each id."""
+    """A run's recipe, its graph read again, its ids, and its vectors, a row for each id."""
 
     folder: Path
     recipe: Recipe
     graph: "AnyGraph"
     ids: "Array"
-    z: "Array"
+
+    @cached_property
+    def z(self) -> "Array":
+        """The vectors, read when they are asked for: of a large graph they take a gigabyte."""
+        from dgb.run import folder as files
+        from dgb.run.vectors import read_embeddings
+
+        return read_embeddings(self.folder / files.EMBEDDINGS)[1]
 
     def edges(self) -> Any:
         """Return the adjacency of the rows, by any relation between them."""
@@ -65,7 +73,7 @@ def open_run(options: Namespace) -> FinishedRun:
     from dgb.data.load import read_graph
     from dgb.run import folder as files
     from dgb.run.setup import embedded_ids
-    from dgb.run.vectors import read_embeddings
+    from dgb.run.vectors import read_ids
 
     folder = Path(options.run)
     recipe = files.read_recipe(folder)
@@ -77,11 +85,11 @@ def open_run(options: Namespace) -> FinishedRun:
         "labels": str(Path(labels).expanduser().resolve()) if labels else None,
     }
     data = replace(recipe.data, **{key: value for key, value in asked.items() if value})
-    ids, z = read_embeddings(folder / files.EMBEDDINGS)
+    ids = read_ids(folder / files.EMBEDDINGS)
     # Without the notes on how it was read, which the training has shown.
     graph = read_graph(data, **data_options(options), **_known_columns(folder, asked))
     _refuse_other_nodes(folder, ids, embedded_ids(graph, recipe))
-    return FinishedRun(folder, replace(recipe, data=data), graph, ids, z)
+    return FinishedRun(folder, replace(recipe, data=data), graph, ids)
 
 
 def _known_columns(folder: Path, asked: dict[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,18 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
 
     A folder of such files, as the engines write it, is read in the order of their names.
     """
+    with _open_parts(path) as files:
+        return _read_ids(files), _read_vectors(files)
 
+
+def read_ids(path: Path) -> Array:
+    """Return the node ids [n] of a file of embeddings alone."""
+    with _open_parts(path) as files:
+        return _read_ids(files)
+
+
+@contextmanager
+def _open_parts(path: Path) -> Iterator[list[Any]]:
     from pyarrow import parquet
 
     parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
@@ -81,8 +92,11 @@ def read_embeddings(path: Path) -> tuple[Array, Array]:
         opened = [parquet.ParquetFile(part, pre_buffer=False) for part in parts]
         files = [stack.enter_context(file) for file in opened]
         check_columns(str(path), *files, share=ONE_COPY)
-        ids = [file.read(["node_id"])["node_id"].to_numpy() for file in files]
-        return np.concatenate(ids), _read_vectors(files)
+        yield files
+
+
+def _read_ids(files: list[Any]) -> Array:
+    return np.concatenate([file.read(["node_id"])["node_id"].to_numpy() for file in files])
 
 
 def _read_vectors(files: list[Any]) -> Array:
