@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from dgb.cli import main
+from dgb.evaluate import neighbors, recommend
+from dgb.run import vectors
 from dgb.run.vectors import write_embeddings
 from tests.conftest import make_blocks
 from tests.test_predict import make_run, pointing_at, write_graph
@@ -73,6 +75,29 @@ def test_links_are_new_pairs(run: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["links", str(run), "--node", "papre-3"]) == 2
     assert "ids like it: paper-3" in capsys.readouterr().err
     assert main(["links", str(run), "-k", "0"]) == 2
+
+
+def test_links_of_a_large_graph_say_that_not_all_pairs_were_compared(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["links", str(run), "-k", "2", "--no-check"]) == 0
+    assert "approximate" not in capsys.readouterr().out
+    for module in (neighbors, recommend):
+        monkeypatch.setattr(module, "EXACT_NODES", 50)
+    assert main(["links", str(run), "-k", "2", "--no-check"]) == 0
+    # All rows lie around a cell here, so nothing is missed.
+    assert "of some nodes' 2 best 100% are among the pairs" in capsys.readouterr().out
+    assert main(["links", str(run), "--node", "paper-3"]) == 0
+    said = capsys.readouterr()
+    assert "ask without --node" in said.err and "approximate" not in said.out
+
+
+def test_outliers_do_without_vectors(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_read_vectors", lambda _: pytest.fail("vectors were read"))
+    assert main(["outliers", str(run), "-k", "1"]) == 0
+    assert "score" in capsys.readouterr().out
 
 
 def test_links_are_checked_by_edges_held_out(

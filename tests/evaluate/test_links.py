@@ -11,6 +11,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
+from dgb.evaluate import links
 from dgb.evaluate.link_scorers import (
     Pairs,
     edge_pairs,
@@ -179,3 +180,16 @@ def test_common_neighbours_are_adamic_and_adars(graph: Graph) -> None:
     np.testing.assert_allclose(scorers["common neighbors"](pairs), expected)
     expected = [s for _, _, s in networkx.preferential_attachment(drawn, pairs.tolist())]
     np.testing.assert_allclose(scorers["degree product"](pairs), expected)
+
+
+def test_large_parts_are_sampled_always_alike(
+    split: LinkSplit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert split.sample().test.edges is split.test.edges
+    monkeypatch.setattr(links, "ASKED_PAIRS", 7)
+    some = split.sample()
+    for part, whole in ((some.validation, split.validation), (some.test, split.test)):
+        assert len(rows(part.edges)) == 7 and rows(part.edges) < rows(whole.edges)
+        assert len(rows(part.others)) == 7 and rows(part.others) < rows(whole.others)
+    np.testing.assert_array_equal(split.sample().test.both(), some.test.both())
+    assert some.train is split.train

@@ -6,10 +6,16 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.evaluate import recommend
+from dgb.evaluate import neighbors, recommend
 from dgb.evaluate.link_scorers import count_common_neighbors
 from dgb.evaluate.link_split import split_edges
-from dgb.evaluate.recommend import Ranking, check_links, rank_by_vectors, recommend_links
+from dgb.evaluate.recommend import (
+    Ranking,
+    check_links,
+    rank_by_vectors,
+    recommend_links,
+    share_found,
+)
 from tests.conftest import make_blocks
 
 
@@ -110,8 +116,24 @@ def test_where_it_is_not_near_nodes_and_those_walks_lead_to_are_looked_at(
     assert not dense[tuple(pairs.T)].any() and (pairs[:, 0] != pairs[:, 1]).all()
     np.testing.assert_allclose(score, (z @ z.T)[tuple(pairs.T)])
     assert np.bincount(pairs.ravel()).max() <= len(pairs)
-    # Of large graphs vectors too, where there is no index.
-    monkeypatch.setattr(recommend, "EXACT_NODES", 10)
-    monkeypatch.setattr(recommend, "find_spec", lambda _: None)
-    found, cosine = recommend_links(rank_by_vectors(z), graph.adjacency, rows, 5)
-    assert not dense[tuple(found.T)].any() and (np.diff(cosine) <= 0).all() and len(found) > 5
+
+
+def test_of_a_large_graph_most_of_the_best_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = make_blocks(400)
+    dense = graph.adjacency.toarray() > 0
+    values, vectors = np.linalg.eigh(dense.astype(float))
+    ranking = rank_by_vectors(vectors[:, -8:] * values[-8:])
+    exact, _ = recommend_links(ranking, graph.adjacency, None, 5)
+    assert ranking.is_exact(400) and ranking.is_exact(3)
+    assert share_found(ranking, graph.adjacency, exact, 5) == 1
+    assert share_found(ranking, graph.adjacency, exact[::2], 5) < 0.8
+    for module in (recommend, neighbors):
+        monkeypatch.setattr(module, "EXACT_NODES", 10)
+    monkeypatch.setattr(neighbors, "LOOKED_AT", 60)
+    monkeypatch.setattr(neighbors, "LOOKED_AT_EACH", 1)
+    monkeypatch.setattr(neighbors, "LOOKED_AT_ROOT", 1)
+    pairs, cosine = recommend_links(ranking, graph.adjacency, None, 5)
+    assert not ranking.is_exact(400) and ranking.is_exact(399)
+    assert not dense[tuple(pairs.T)].any() and (np.diff(cosine) <= 0).all()
+    assert 0.5 < share_found(ranking, graph.adjacency, pairs, 5) < 1
+    np.testing.assert_allclose(cosine, ranking.score(pairs), atol=2e-6)

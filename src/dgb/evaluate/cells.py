@@ -33,9 +33,9 @@ class Cells:
 
     def rows_around(self, cell: int, count: int) -> Array:
         """Return at least so many rows, or all: those of a cell and of the nearest ones, rising."""
-        distance = _distances(self.centres[[cell]], self.centres)[0]
-        distance[cell] = -np.inf  # also before a piece of the same cell
-        near = np.argsort(distance, kind="stable")
+        closeness = _closeness(self.centres[[cell]], self.centres)[0]
+        closeness[cell] = np.inf  # also before a piece of the same cell
+        near = np.argsort(-closeness, kind="stable")
         sizes = np.diff(self.starts)[near]
         near = near[: np.searchsorted(np.cumsum(sizes), count) + 1]
         return np.sort(np.concatenate([self.rows(one) for one in near]))
@@ -79,15 +79,17 @@ def _learn_centres(rows: Array, count: int, rng: np.random.Generator) -> Array:
 def _assign(rows: Array, axes: Array, centres: Array) -> Array:
     """Return the centre nearest to every row, some rows at a time."""
     found = [
-        _distances(rows[part] @ axes, centres).argmin(axis=1)
+        _closeness(rows[part] @ axes, centres).argmax(axis=1)
         for part in row_parts(len(rows), len(centres))
     ]
     return np.concatenate(found)
 
 
-def _distances(rows: Array, centres: Array) -> Array:
-    """Return the squared distances [m, cells] of rows to centres, less the row's own length."""
-    return np.asarray((centres**2).sum(axis=1) - 2 * (rows @ centres.T))
+def _closeness(rows: Array, centres: Array) -> Array:
+    """Return numbers [m, cells] that are larger, the smaller the distance of a row to a centre."""
+    near = rows @ centres.T
+    near -= (centres**2).sum(axis=1) / 2
+    return np.asarray(near)
 
 
 def _cut(cells: Cells) -> Cells:

@@ -27,6 +27,12 @@ class Pairs:
         """Return the edges, then the other pairs."""
         return np.concatenate([self.edges, self.others])
 
+    def sample(self, most: int) -> "Pairs":
+        """Return at most so many of the edges and of the other pairs, always the same."""
+        rng = np.random.default_rng(0)
+        parts = (self.edges, self.others)
+        return Pairs(*(p if len(p) <= most else rng.permutation(p)[:most] for p in parts))
+
 
 def edge_pairs(matrix: Any, *, is_within: bool = True) -> tuple[Array, Array]:
     """Return every edge once [num_edges, 2], and its weight.
@@ -77,7 +83,8 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     from sklearn.preprocessing import normalize
 
     unit = normalize(z)
-    scorers = {"cosine": cosine_scorer(z), "dot": _by_products(z, lambda r: r.sum(axis=1))}
+    by_unit = _by_products(unit, lambda rows: rows.sum(axis=1))
+    scorers = {"cosine": by_unit, "dot": _by_products(z, lambda r: r.sum(axis=1))}
     rows = _products(unit, train.both())
     size = np.sqrt(rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(rows**2))
     scale = max(float(size) / np.sqrt(rows.shape[0]), 1e-12)
@@ -95,11 +102,16 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     return scorers
 
 
-def cosine_scorer(z: Any) -> Scorer:
-    """Return the cosine of the two rows of a pair."""
-    from sklearn.preprocessing import normalize
+def cosine_scorer(z: Array) -> Scorer:
+    """Return the cosine of the two rows of a pair; without a copy of the rows."""
+    length = np.sqrt(np.einsum("ij,ij->i", z, z))
+    length[length == 0] = 1
 
-    return _by_products(normalize(z), lambda rows: rows.sum(axis=1))
+    def score(pairs: Array) -> Array:
+        one, other = pairs.T
+        return np.asarray(np.einsum("ij,ij->i", z[one], z[other]) / (length[one] * length[other]))
+
+    return lambda pairs: _in_blocks(score, pairs, z.shape[1])
 
 
 def count_common_neighbors(adjacency: Any, pairs: Array) -> Array:

@@ -15,6 +15,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.link_scorers import Pairs, edge_pairs, sample_non_edges
 
+ASKED_PAIRS = 100_000  # edges of a part, where its AUC need not be exact to more than 0.001
 TRAIN_PAIRS = 20_000  # at most so many edges a logistic regression is fitted on
 
 
@@ -30,6 +31,11 @@ class LinkSplit:
     train: Pairs  # edges of train_graph
     validation: Pairs
     test: Pairs
+
+    def sample(self) -> "LinkSplit":
+        """Return the split with at most 100,000 edges in validation and in test."""
+        validation, test = (part.sample(ASKED_PAIRS) for part in (self.validation, self.test))
+        return replace(self, validation=validation, test=test)
 
 
 @dataclass(frozen=True, eq=False)

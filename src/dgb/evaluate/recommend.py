@@ -1,12 +1,12 @@
 """Who should be joined: pairs of nodes without an edge that score highest, and how far to trust it.
 
 Every pair is scored where that takes seconds. Otherwise a node is compared with its nearest nodes
-and with those that short walks lead to, two and three edges away: never n × n numbers.
+and, by another score than their cosine, with those that short walks lead to, two and three edges
+away: never n × n numbers.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,12 @@ class Ranking:
     score: Scorer
     cost: int = 0  # multiplications of a score; 0: it is the cosine of z itself
 
+    def is_exact(self, num_rows: int) -> bool:
+        """Tell whether the lists of so many nodes are what comparing all pairs would give."""
+        if self.cost:
+            return num_rows * len(self.z) * self.cost <= EXACT_COST
+        return num_rows < len(self.z) or num_rows <= EXACT_NODES
+
 
 def rank_by_vectors(z: Any) -> Ranking:
     """Return the ranking by the cosine of vectors."""
@@ -54,35 +60,39 @@ def recommend_links(
         part = slice(start, min(start + step, len(rows)))
         best.append(_best_of(ranking.score, edges, rows[part], find(part), k))
     pairs, score = (np.concatenate(arrays) for arrays in zip(*best, strict=True))
-    _, first = np.unique(pairs.min(axis=1) * len(ranking.z) + pairs.max(axis=1), return_index=True)
+    _, first = np.unique(_number_pairs(pairs, len(ranking.z)), return_index=True)
     first.sort()
     order = first[np.argsort(-score[first], kind="stable")]
     return pairs[order], score[order]
 
 
+class _Candidates(NamedTuple):
+    nodes: Array  # [m, c] to compare each of some rows with; the row itself does not count
+    score: Array | None = None  # [m, c] where it is known
+
+
 def _find_candidates(
     ranking: Ranking, adjacency: Any, rows: Array | None, k: int
-) -> tuple[Callable[[slice], Array], int]:
+) -> tuple[Callable[[slice], _Candidates], int]:
     """Return what gives the nodes [m, c] to compare some of the rows with, and how large c is."""
     z, count = ranking.z, len(ranking.z)
-    degree = np.diff(adjacency.indptr)
     asked = np.arange(count) if rows is None else rows
-    if ranking.cost and len(asked) * count * ranking.cost <= EXACT_COST:
+    if ranking.cost and ranking.is_exact(len(asked)):
         everyone = np.arange(count)[None]
-        return (lambda part: np.repeat(everyone, part.stop - part.start, axis=0)), count
-    is_exact = rows is not None or count <= EXACT_NODES
-    near = np.empty((len(asked), 0), np.int64)
-    if rows is not None:
+        return (lambda part: _Candidates(everyone.repeat(part.stop - part.start, axis=0))), count
+    degree = np.diff(adjacency.indptr)
+    if rows is None:
+        near, similar = nearest_all(z, k + BEYOND)
+    else:
         more = BEYOND if ranking.cost else int(degree[rows].max(initial=0))
-        near, _ = nearest(z, rows, k + more)
-    elif is_exact or find_spec("usearch"):
-        near, _ = nearest_all(z, k + BEYOND)
-    if is_exact and not ranking.cost:
-        return (lambda part: near[part]), near.shape[1]
+        near, similar = nearest(z, rows, k + more)
+    if not ranking.cost:
+        return (lambda part: _Candidates(near[part], similar[part])), near.shape[1]
     rng = np.random.default_rng(0)
 
-    def find(part: slice) -> Array:
-        return np.hstack([near[part], _walk(adjacency, degree, asked[part], rng)])
+    def find(part: slice) -> _Candidates:
+        walked = _walk(adjacency, degree, asked[part], rng)
+        return _Candidates(_once(np.hstack([near[part], walked]), asked[part]))
 
     return find, near.shape[1] + 2 * WALKS
 
@@ -99,22 +109,41 @@ def _walk(adjacency: Any, degree: Array, rows: Array, rng: np.random.Generator) 
     return np.hstack(seen)
 
 
+def _once(nodes: Array, rows: Array) -> Array:
+    """Return nodes [m, c] that rise, with the row itself in the place of one that comes again."""
+    nodes = np.sort(nodes, axis=1)
+    nodes[:, 1:] = np.where(nodes[:, 1:] == nodes[:, :-1], rows[:, None], nodes[:, 1:])
+    return nodes
+
+
 def _best_of(
-    score: Scorer, edges: "_Edges", rows: Array, near: Array, k: int
+    score: Scorer, edges: "_Edges", rows: Array, near: _Candidates, k: int
 ) -> tuple[Array, Array]:
     """Return the k best pairs of every row with its candidates, and their scores."""
-    near = np.sort(near, axis=1)
-    is_free = near != rows[:, None]
-    is_free[:, 1:] &= near[:, 1:] != near[:, :-1]  # each once
-    wanted = rows[:, None] * edges.num_nodes + near
+    wanted = rows[:, None] * edges.num_nodes + near.nodes
+    is_free = near.nodes != rows[:, None]
     is_free &= edges.codes[np.searchsorted(edges.codes[:-1], wanted)] != wanted
-    place, _ = np.nonzero(is_free)
-    pairs = np.stack([rows[place], near[is_free]], axis=1)
-    value = np.asarray(score(pairs), np.float64) if len(pairs) else np.empty(0)
-    order = np.lexsort((-value, place))
-    turn = np.arange(len(order)) - np.searchsorted(place, place)  # place rises: also in order
-    kept = order[turn < k]
-    return pairs[kept], value[kept]
+    value = np.full(wanted.shape, -np.inf)
+    if near.score is not None:
+        value[is_free] = near.score[is_free]
+    elif is_free.any():
+        place, _ = np.nonzero(is_free)
+        value[is_free] = score(np.stack([rows[place], near.nodes[is_free]], axis=1))
+    order = np.argsort(-value, axis=1, kind="stable")[:, :k]
+    place, turn = np.nonzero(np.take_along_axis(is_free, order, axis=1))
+    column = order[place, turn]
+    return np.stack([rows[place], near.nodes[place, column]], axis=1), value[place, column]
+
+
+def share_found(ranking: Ranking, adjacency: Any, pairs: Array, k: int) -> float:
+    """Return how many of the k best of some nodes are among pairs that were found for all nodes."""
+    count = len(ranking.z)
+    some = np.random.default_rng(0).choice(count, min(CHECKED_LARGE, count), replace=False)
+    best, _ = recommend_links(ranking, adjacency, some, k)
+    is_some = np.zeros(count, bool)
+    is_some[some] = True
+    own = pairs[is_some[pairs[:, 0]] | is_some[pairs[:, 1]]]
+    return float(np.isin(_number_pairs(best, count), _number_pairs(own, count)).mean())
 
 
 def check_links(ranking: Ranking, split: LinkSplit, k: int) -> dict[str, float]:
@@ -131,7 +160,7 @@ def check_links(ranking: Ranking, split: LinkSplit, k: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     some = edges[rng.permutation(len(edges))[:most]]
     pairs, _ = recommend_links(ranking, split.adjacency, some[:, 0], k)
-    hits = _are_among(some, pairs)
+    hits = np.isin(_number_pairs(some, count), _number_pairs(pairs, count))
     return {"auc": auc, "hits": float(hits.mean()), "chance": min(k / max(count - 1, 1), 1.0)}
 
 
@@ -147,6 +176,7 @@ def _number_edges(adjacency: Any) -> _Edges:
     return _Edges(np.append(codes, -1), count)
 
 
-def _are_among(pairs: Array, others: Array) -> Array:
-    known = {tuple(pair) for pair in np.sort(others, axis=1).tolist()}
-    return np.array([tuple(pair) in known for pair in np.sort(pairs, axis=1).tolist()], bool)
+def _number_pairs(pairs: Array, num_nodes: int) -> Array:
+    """Return one number for every pair, whichever end is first."""
+    one, other = pairs.T
+    return np.asarray(np.minimum(one, other) * num_nodes + np.maximum(one, other))

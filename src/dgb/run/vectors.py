@@ -1,7 +1,7 @@
 """Files of embeddings: one of Parquet, or a folder of such parts; taken some rows at a time."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
