@@ -15,11 +15,13 @@ import growth
 import page
 import plot
 import records
+import waiting
 
 ROUNDS = {"cora": 12, "citeseer": 12, "pubmed": 4}
-COMPILED_ON = "cora"
+COMPILED_ON = WAITED_ON = "cora"
+WAITED = 3  # rounds of six processes each
 DIFFUSED = ("cora", "pubmed", diffusion.GENERATED)
-TOPICS = ("step", "diffusion", "compiled", "growth")
+TOPICS = ("step", "diffusion", "compiled", "growth", "waiting")
 
 
 def main() -> None:
@@ -40,6 +42,8 @@ def main() -> None:
                 report(f"compiled-{COMPILED_ON}", rows)
             case "growth":
                 run_growth(options.sizes, options.folder)
+            case "waiting":
+                report("waiting", waiting.measure(WAITED_ON, options.rounds or WAITED))
 
 
 def arguments() -> argparse.Namespace:

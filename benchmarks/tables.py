@@ -74,12 +74,18 @@ MILLION: tuple[Column, ...] = (
     ("validation", lambda row: _percent(row.get("validation"))),
     ("test", lambda row: _percent(row.get("test"))),
 )
+WAITING: tuple[Column, ...] = (
+    ("seconds", lambda row: number(row.get("seconds"))),
+    ("against passive", lambda row: number(row.get("times_our_time"), " ×")),
+    ("CPU seconds", lambda row: number(row.get("cpu_s"))),
+)
 COLUMNS = {
     "step": STEP,
     "diffusion": DIFFUSION,
     "growth": GROWTH,
     "compiled": COMPILED,
     "million": MILLION,
+    "waiting": WAITING,
 }
 
 
