@@ -1,6 +1,7 @@
 """The number of clusters, chosen without labels, and what k-means does on many rows."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,13 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.evaluate import cluster as module
-from dgb.evaluate.cluster import central_rows, choose_clusters, cluster, matched_accuracy
+from dgb.evaluate.cluster import (
+    central_rows,
+    choose_clusters,
+    cluster,
+    matched_accuracy,
+    mean_silhouette,
+)
 
 COUNTS = module.COUNTS
 
@@ -44,6 +51,34 @@ def test_rows_without_groups_are_one_cluster() -> None:
     assert choose_clusters(np.zeros((30, 4)), 0) == 1
     assert choose_clusters(np.eye(2), 0) == 1
     assert choose_clusters(np.repeat(np.eye(3), 5, axis=0), 0) == 3  # three different rows
+
+
+def test_silhouettes_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import pairwise_distances, silhouette_score
+
+    rng = np.random.default_rng(0)
+    for clusters in (rng.integers(0, 4, 80), np.append(np.zeros(79, int), 7), np.arange(80) // 2):
+        distances = pairwise_distances(rng.normal(size=(80, 3)))
+        distances[3] = distances[:, 3] = 0  # as of rows that are alike
+        expected = silhouette_score(distances, clusters, metric="precomputed")
+        assert mean_silhouette(distances, clusters) == pytest.approx(expected, abs=1e-9)
+
+
+def test_many_rows_are_clustered_from_fewer_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn import cluster as methods
+
+    taken: list[int] = []
+
+    class Stub(methods.KMeans):  # type: ignore[misc]
+        def fit_predict(self, rows: Array, *_: Any) -> Array:
+            taken.append(self.n_init)
+            return np.zeros(len(rows), int)
+
+    monkeypatch.setattr(methods, "KMeans", Stub)
+    monkeypatch.setattr(module, "WHOLE_ROWS", 60)
+    for size in (20, 21):
+        cluster(groups(3, size)[0], 3, 0)
+    assert taken == [10, 5]
 
 
 def test_many_rows_are_clustered_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

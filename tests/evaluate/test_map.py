@@ -10,6 +10,7 @@ import pytest
 from dgb.arrays import Array
 from dgb.evaluate import map as module
 from dgb.evaluate.map import choose_drawing, map_coordinates
+from dgb.evaluate.neighbors import nearest_all
 
 STEPS = {name: getattr(module, name) for name in ("EARLY_STEPS", "STEPS")}
 
@@ -111,22 +112,46 @@ def test_umap_is_seeded_and_gets_fifty_columns(monkeypatch: pytest.MonkeyPatch) 
     assert map_coordinates(np.random.default_rng(0).normal(size=(80, 99)), 7)[1] == "UMAP"
 
 
-def test_a_large_map_takes_fewer_steps_over_fewer_neighbors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_large_map_takes_fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[tuple[int, int]] = []
+
     class Stub:
         def __init__(self, **options: Any) -> None:
-            names = ("perplexity", "early_exaggeration_iter", "n_iter")
-            taken.append(tuple(options[name] for name in names))
+            taken.append((options["early_exaggeration_iter"], options["n_iter"]))
 
-        def fit(self, rows: Array) -> Array:
-            return rows[:, :2]
+        def fit(self, *_rows: Array, **known: Any) -> Array:
+            return np.asarray(known.get("initialization", np.zeros((99, 2))))
 
-    taken: list[tuple[float, ...]] = []
-    monkeypatch.setitem(sys.modules, "openTSNE", SimpleNamespace(TSNE=Stub))
+    package = pytest.importorskip("openTSNE")
+    monkeypatch.setattr(package, "TSNE", Stub)
     monkeypatch.setattr(module, "find_spec", only("openTSNE"))
     for most in (99, 98):
         monkeypatch.setattr(module, "TSNE_ROWS", most)
         monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 0)
         map_coordinates(np.random.default_rng(0).normal(size=(99, 9)), 0)
-    assert taken == [(30, 100, 300), (10, 50, 80)]
+    assert taken == [(100, 300), (40, 50)]
+
+
+def test_a_large_map_is_drawn_by_the_neighbors_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("openTSNE")
+    monkeypatch.setattr(module, "find_spec", only("openTSNE"))
+    monkeypatch.setattr(module, "TSNE_ROWS", 99)
+    monkeypatch.setattr(module, "SLOW_TSNE_ROWS", 0)
+    z = np.random.default_rng(0).normal(size=(300, 40))
+    near = nearest_all(z, module.NEAR)
+    xy, name = map_coordinates(z, 0, near)
+    assert name == "t-SNE"
+    np.testing.assert_array_equal(map_coordinates(z, 0)[0], xy)
+    other = np.roll(np.arange(300), 150)  # rows are near to those that others were near to
+    swapped, _ = map_coordinates(z, 0, (other[near[0][other]], near[1][other]))
+    assert _kept(swapped, other[near[0][other]]) > 0.3 > _kept(xy, other[near[0][other]])
+    assert _kept(xy, near[0]) > 0.3
+
+
+def _kept(xy: Array, near: Array) -> float:
+    """Return how many of the nearest points are among the neighbors."""
+    apart = np.linalg.norm(xy[:, None] - xy[None], axis=2)
+    points = np.argsort(apart, axis=1)[:, 1:11]
+    return float(np.mean([np.isin(a, b).mean() for a, b in zip(points, near, strict=True)]))

@@ -15,7 +15,7 @@ from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
-from dgb.evaluate.map import map_coordinates
+from dgb.evaluate.map import NEAR, map_coordinates
 from dgb.evaluate.neighbors import nearest_all
 from dgb.evaluate.scores import class_names
 from dgb.files.parquet import open_parquet, write_parquet
@@ -61,12 +61,12 @@ def write_map(
         nodes = np.sort(np.random.default_rng(SEED).choice(len(nodes), NODES, replace=False))
     rows = z[nodes]
     with progress_bar(None, "map", unit="part", total=3) as bar:
-        xy, name = map_coordinates(rows, SEED)
+        near = nearest_all(rows, NEAR)
+        bar.update()
+        xy, name = map_coordinates(rows, SEED, near)
         bar.update()
         # Of all rows, so that `dgb cluster` finds as many; and those, where all nodes are drawn.
         clusters = cluster(rows, min(choose_clusters(z, SEED), len(rows)), SEED)
-        bar.update()
-        near = _neighbors(rows)
         bar.update()
     texts = {
         "label": None if graph.labels is None else class_names(graph, graph.labels[nodes]),
@@ -84,7 +84,9 @@ def write_map(
         for column, of in texts.items()
     }
     shown = look_at_columns(graph, x, nodes, clusters)
-    table = pa.table(columns | near | {f"{COLUMN}{key}": v for key, v in shown.columns.items()})
+    table = pa.table(
+        columns | _list_neighbors(*near) | {f"{COLUMN}{key}": v for key, v in shown.columns.items()}
+    )
     about = {"map": name, "nodes": str(graph.num_nodes), "clusters": json.dumps(shown.clusters)}
     about |= {"columns": str(shown.count)}
     table = table.replace_schema_metadata(about)
@@ -127,11 +129,11 @@ def _graph_of_types(graph: HeteroGraph) -> Graph:
     )
 
 
-def _neighbors(z: Array) -> dict[str, Any]:
+def _list_neighbors(positions: Array, similarities: Array) -> dict[str, Any]:
     import pyarrow as pa
 
-    positions, similarities = nearest_all(z, NEIGHBORS)
-    ends = pa.array(np.arange(len(z) + 1) * positions.shape[1], pa.int32())
+    positions, similarities = positions[:, :NEIGHBORS], similarities[:, :NEIGHBORS]
+    ends = pa.array(np.arange(len(positions) + 1) * positions.shape[1], pa.int32())
     flat = pa.array(positions.reshape(-1), pa.int32()), pa.array(similarities.reshape(-1))
     lists = [pa.ListArray.from_arrays(ends, values) for values in flat]
     return dict(zip(("neighbors", "similarity"), lists, strict=True))
