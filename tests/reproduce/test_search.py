@@ -16,7 +16,9 @@ def test_settings_keep_what_the_source_says() -> None:
     assert len({job.hash for job in jobs}) == len(jobs)
     for job in jobs:
         assert job.recipe.train.learning_rate == 1e-3 and job.recipe.encoder.layers == 1
-        assert job.recipe.train.decay == {"cora": 0.82, "citeseer": 0.88, "pubmed": 0.95}[job.dataset]
+        assert (
+            job.recipe.train.decay == {"cora": 0.82, "citeseer": 0.88, "pubmed": 0.95}[job.dataset]
+        )
         steps = job.recipe.train.epochs * (5 if job.dataset == "pubmed" else 1)
         assert steps in (search.STEPS, search.MORE_STEPS[job.dataset])
         assert job.recipe.data.normalise == "row"
