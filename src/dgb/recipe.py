@@ -10,12 +10,12 @@ from functools import partial
 from dgb.settings import setting
 
 TEXT_FORMS = ("auto", "category", "words", "drop")
-WEIGHTS = ("as-is", "log", "mean-1")
+WEIGHTS = ("as-is", "log", "mean-1", "none")
 REPEATS = ("max", "sum", "count")
 DECIMALS = ("auto", "point", "comma")
 DATES = ("auto", "day-first", "month-first")
 FILLS = ("flag", "median", "mean", "refuse")
-UNKNOWN = ("refuse", "drop", "add")
+UNKNOWN = ("refuse", "drop", "add", "match")
 STRUCTURES = ("walk", "ppr", "degree")
 ALL_TYPES = "all"  # as data.target: every type is embedded
 LEARNT = "learnt"  # for node types of heterogeneous graphs
@@ -41,8 +41,11 @@ class Data:
     id: str = unhashed("", "id column of the rows (default: id, node_id, node or the first)")
     label: str = unhashed("", "label column (default: label, class, y or target)")
     split: str = unhashed("", "column of train, validation and test (default: split)")
+    ends: str = unhashed(
+        "", "columns of the two ends of edges (default: by name, or the first two)"
+    )
     weight: str = unhashed("", "weight column of edges (default: weight, or a third of numbers)")
-    weights: str = unhashed("as-is", "log(1 + w), or divided by their mean", among=WEIGHTS)
+    weights: str = unhashed("as-is", "log(1 + w), divided by their mean, or all 1", among=WEIGHTS)
     repeats: str = unhashed("max", "weight of an edge listed again", among=REPEATS)
     drop: str = unhashed("", "columns of nodes that are not features, separated by commas")
     charset: str = unhashed(
@@ -56,8 +59,8 @@ class Data:
     )
     unknown: str = unhashed(
         "refuse",
-        "edges to nodes without a row; add: a row for them",
-        among=("refuse", "drop", "add"),
+        "edges to nodes without a row; add: a row for them; match: by another spelling",
+        among=UNKNOWN,
     )
     structure: str = setting(
         "walk", "features made where there are none", among=(*STRUCTURES, LEARNT), before="walk"

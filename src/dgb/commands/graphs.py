@@ -29,7 +29,7 @@ def choose_data(options: Namespace, data: Data) -> Data:
     """Return which files and columns to read, with absolute paths to find them again later."""
     from dgb.data.load import is_path
 
-    keys = ("id", "label", "weight", "drop", "charset")
+    keys = ("id", "label", "ends", "weight", "drop", "charset")
     columns = {key: getattr(options, key, None) for key in keys}
     data = replace(data, **{key: value for key, value in columns.items() if value})
     files = {key: getattr(options, key) or getattr(data, key) for key in ("nodes", "labels")}

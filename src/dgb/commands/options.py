@@ -30,6 +30,7 @@ def add_graph_options(parser: ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="FILE", help="ids and labels (and splits)")
     parser.add_argument("--id", metavar="COLUMN", help="id column of the node rows")
     parser.add_argument("--label", metavar="COLUMN", help="label column of the node rows")
+    parser.add_argument("--ends", metavar="A,B", help="columns of the two ends of edges")
     parser.add_argument("--weight", metavar="COLUMN", help="weight column of the edges")
     add_list(parser, "--drop", "columns of the node rows to leave out")
     parser.add_argument("--encoding", dest="charset", metavar="NAME", help="of text files")

@@ -9,7 +9,7 @@ from scipy import sparse
 from dgb.arrays import Array, symmetric
 from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
-from dgb.data.weights import note_repeats
+from dgb.data.weights import note_repeats, note_zeros
 from dgb.errors import DGBError
 
 # numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,
@@ -122,7 +122,7 @@ def make_graph(
             )
     for split in splits:
         check_split(split.train, split.validation, split.test, num_nodes=num_nodes)
-    notes = note_repeats(edges, adjacency)
+    notes = (*note_zeros(edges), *note_repeats(edges, adjacency))
     return Graph(name, x, adjacency, node_ids, labels, label_names, splits, notes=notes)
 
 

@@ -180,8 +180,10 @@ def _read_several_types(
             f"{data.graph} holds its nodes and labels itself; leave data.nodes and data.labels "
             "out, which go with a file of edges"
         )
-    if (data.weights, data.repeats) != ("as-is", "max"):
-        raise DGBError("data.weights and data.repeats are for graphs of one node type; unset them")
+    if (data.ends, data.weights, data.repeats) != ("", "as-is", "max"):
+        raise DGBError(
+            "data.ends, data.weights and data.repeats are for graphs of one node type; unset them"
+        )
     data = data if schema is None else replace(data, target=schema.target)
     path = Path(data.graph).expanduser()
     if not is_path(data.graph):

@@ -70,7 +70,9 @@ def make_featured_graph(
 ) -> Graph:
     """Make a graph as `make_graph` does, where x is None with features made of the edges."""
     if x is not None:
-        return make_graph(name, x, edges, **parts)
+        graph = make_graph(name, x, edges, **parts)
+        lone = ("there is no edge: every node is embedded by its own features alone",)
+        return graph if graph.num_edges else replace(graph, notes=graph.notes + lone)
     refuse_featureless(edges.shape[0])
     nothing = np.zeros((edges.shape[0], 1), np.float32)
     return with_structure(make_graph(name, nothing, edges, **parts), structure)

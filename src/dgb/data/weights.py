@@ -28,13 +28,20 @@ def merge_repeats(edges: Matrix, repeats: str, notes: list[str]) -> Matrix:
     edges = sparse.coo_array(edges)
     weight = check_weights(edges.data)
     weight = (weight if repeats == "sum" else weight > 0).astype(np.float64)
-    is_edge = edges.coords[0] != edges.coords[1]
+    notes += note_zeros(edges)
+    is_edge = (edges.coords[0] != edges.coords[1]) & (weight > 0)
     ends = tuple(end[is_edge] for end in edges.coords)
     one_way = sparse.csr_array((weight[is_edge], ends), shape=edges.shape)
     other_way = sparse.csr_array(one_way.T)
     merged = one_way if (one_way != other_way).nnz == 0 else one_way + other_way
     notes += note_repeats(edges, merged, repeats)
     return merged
+
+
+def note_zeros(edges: Matrix) -> tuple[str, ...]:
+    """Say how many edges of a matrix weigh nothing, and so are none."""
+    count = len(edges.data) - int(np.count_nonzero(edges.data))
+    return (f"edges of weight 0, left out: {count:,}",) if count else ()
 
 
 def note_repeats(edges: Matrix, adjacency: Matrix, repeats: str = "max") -> tuple[str, ...]:
@@ -53,14 +60,17 @@ def note_repeats(edges: Matrix, adjacency: Matrix, repeats: str = "max") -> tupl
 
 
 def scale_weights(adjacency: Matrix, form: str) -> Matrix:
-    """Return the adjacency with weights of log(1 + w), or divided by their mean.
+    """Return the adjacency with weights of log(1 + w), divided by their mean, or all 1.
 
     A graph without weights is left as it is.
     """
     weight = adjacency.data
     if form == "as-is" or not has_weights(adjacency):
         return adjacency
-    scaled = np.log1p(weight) if form == "log" else weight / weight.mean(dtype=np.float64)
+    if form == "none":
+        scaled = np.ones_like(weight)
+    else:
+        scaled = np.log1p(weight) if form == "log" else weight / weight.mean(dtype=np.float64)
     parts = (scaled.astype(np.float32), adjacency.indices, adjacency.indptr)
     return sparse.csr_array(parts, shape=adjacency.shape)
 

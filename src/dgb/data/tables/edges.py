@@ -6,10 +6,11 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.ids import find_positions, id_cells
-from dgb.data.tables.edge_names import Ends, end_columns, settle_names
+from dgb.data.tables.edge_names import refuse_square, settle_names
+from dgb.data.tables.ends import COUNTERS, Ends, end_columns
 from dgb.data.tables.numbers import Numbers, read_amounts
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
-from dgb.data.tables.unknown import tell_unknown
+from dgb.data.tables.unknown import match_ends, tell_unknown
 from dgb.data.tables.written import FORMS
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
@@ -29,19 +30,11 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     """Read ends and weights of edges, with notes on what was guessed or not used."""
     if table.content.num_columns < 2:
         raise DGBError(f"{table.source} has one column; edges need two, a source and a target")
-    table = settle_names(table, known, notes)
-    ends = end_columns(table, known.types, notes)
+    refuse_square(table)
+    table = settle_names(table, known, reading, notes)
     weight = find_column(table, reading.weight, ("weight",), "data.weight")
-    if weight is None and not table.has_names and table.content.num_columns > 2:
-        third = next(name for name in table.names if name not in ends)
-        weight = third if _amounts(table, third, reading) is not None else None
-    if weight and not table.has_names:
-        notes.append(f"{table.source}: the third column is taken for the weights of edges")
-    others = [name for name in table.names if name not in (*ends, weight)]
-    if others:
-        notes.append(f"{table.source}: columns that are not used: {', '.join(others)}")
-    if not weight and table.has_names and (named := _first_numbers(table, others, reading)):
-        notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
+    ends = end_columns(table, known, reading.ends, weight, notes)
+    weight = _settle_weight(table, ends, weight, reading, notes)
     faults = Faults()
     with faults:
         source = id_cells(table, ends[0])
@@ -51,6 +44,29 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
         weights = _weights(table, weight, reading, notes)
     faults.refuse()
     return Edges(table, source, target, weights)
+
+
+def _settle_weight(
+    table: Table, ends: tuple[str, ...], weight: str | None, reading: Data, notes: list[str]
+) -> str | None:
+    """Return the column of weights, if any, with notes on it and on columns that are not used."""
+    has_weights = reading.weights != "none"
+    weight = weight if has_weights else None
+    others = [name for name in table.names if name not in (*ends, weight)]
+    if has_weights and not table.has_names:
+        if not weight and others and _amounts(table, others[0], reading) is not None:
+            weight = others.pop(0)
+        if weight:
+            column = "the third column" if weight == table.names[2] else f"column {weight}"
+            notes.append(f"{table.source}: {column} is taken for the weights of edges")
+    if others:
+        names = ", ".join(name or "one without a name" for name in others)
+        notes.append(f"{table.source}: columns that are not used: {names}")
+    others = [name for name in others if name.lower() not in COUNTERS]
+    is_open = has_weights and table.has_names and not weight
+    if is_open and (named := _first_numbers(table, others, reading)):
+        notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
+    return weight
 
 
 def _first_numbers(table: Table, names: list[str], reading: Data) -> str | None:
@@ -69,10 +85,11 @@ def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) ->
     with np.errstate(over="ignore"):
         weight = values.astype(np.float32)
     rows = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    fix = "fix them, or say by data.decimal=comma or point what a comma means"
     has_comma = len(rows) and "," in str(table.content.column(name)[int(rows[0])])
+    comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
     problem = "weights that are not finite numbers of at least 0"
-    refuse_rows(table, rows, problem, name, fix if has_comma else "fix them")
+    fix = f"fix them{comma}, or let all edges weigh the same with data.weights=none"
+    refuse_rows(table, rows, problem, name, fix)
     if found is not None and found.form:
         notes.append(f"{table.source}: {FORMS[found.form]}: {name}")
     return weight
@@ -86,6 +103,8 @@ def edges_between(
     `ids` are those of the nodes at the two ends, the same object where both are of one type.
     """
     both = (edges.source, edges.target)
+    if reading.unknown == "match":
+        both = match_ends(edges.table, both, ids, notes)
     ends = np.stack([find_positions(end, known) for end, known in zip(both, ids, strict=True)])
     loops = int(((ends[0] == ends[1]) & (ends[0] >= 0)).sum())
     if loops and ids[0] is ids[1]:

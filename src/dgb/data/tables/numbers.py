@@ -151,6 +151,12 @@ def _iso_days(dates: Cells) -> Array:
     return np.array([_day(cell) for cell in dates.to_pylist()])
 
 
+def are_dates(cells: Cells) -> bool:
+    """Tell whether all cells of text are dates such as 2020-12-31 or 31.12.2020."""
+    is_iso = compute.match_substring_regex(cells, _DATE)
+    return bool((read_days(cells, "")[1] | np.asarray(is_iso.to_numpy())).all())
+
+
 def are_missing(cells: Cells) -> Array:
     """Tell which cells are empty, NaN, or text such as n/a."""
     is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))

@@ -21,7 +21,14 @@ _SPELT: dict[str, Callable[[Cells], Cells]] = {
     "in case": lambda ids: compute.utf8_lower(ids),
     "in leading zeros": lambda ids: compute.replace_substring_regex(ids, r"^0+(\d)", r"\1"),
     "in a .0 behind them": lambda ids: compute.replace_substring_regex(ids, r"^(\d+)\.0$", r"\1"),
+    "in blanks or marks that are not seen": lambda ids: compute.replace_substring_regex(
+        ids, r"[\s\x{00ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+", ""
+    ),
+    "in how their letters are stored": lambda ids: compute.utf8_normalize(ids, "NFKC"),
+    "in commas": lambda ids: compute.replace_substring(ids, ",", ""),
 }
+_SHORTENED = r"^\d([.,]\d+)?[eE]\+?\d+$"
+_ADVICE = "add rows for these nodes, let data.unknown=add do so, or leave such edges out with "
 
 
 def tell_unknown(table: Table, ends: Pair, ids: Pair, positions: Array, reading: Data) -> str:
@@ -31,18 +38,31 @@ def tell_unknown(table: Table, ends: Pair, ids: Pair, positions: Array, reading:
     """
     groups: list[tuple[Sequence[Cells], Cells]] = [((ends[i],), ids[i]) for i in range(2)]
     groups = [(ends, ids[0])] if ids[0] is ids[1] else groups
-    shift, spelling = ("; ".join(filter(None, starmap(find, groups))) for find in _REASONS)
+    reasons = ["; ".join(filter(None, starmap(find, groups))) for find in _REASONS]
     rows, problem = np.flatnonzero((positions < 0).any(axis=0)), "edges to nodes without a row"
     if reading.unknown == "drop":
-        reasons = "".join(f"; {reason}" for reason in (shift, spelling) if reason)
-        return f"{table.source}: {problem}, left out: {len(rows):,}{reasons}"
+        told = "".join(f"; {reason}" for reason in reasons if reason)
+        return f"{table.source}: {problem}, left out: {len(rows):,}{told}"
     unknown = (ends[int(positions[0, row] >= 0)][int(row)].as_py() for row in rows)
     words = (f"node {str(end)!r}" for end in unknown)
-    advice = f"{spelling}; spell them alike, or " if spelling else ""
-    advice += "add rows for these nodes, let data.unknown=add do so, or leave such edges out with "
-    advice = f"{shift}; number both alike" if shift else f"{advice}data.unknown=drop"
+    advice = _advise(reasons, reading)
+    if not reading.ends and len(table.names) > 2 and len(rows) == positions.shape[1]:
+        advice += "; name the columns of the ends with data.ends=A,B if they are others"
     found = describe_rows(table, rows, words)
     raise DGBError(f"{problem}, {len(rows):,} in all: {found}; {advice}")
+
+
+def _advise(reasons: Sequence[str], reading: Data) -> str:
+    shift, spelling, shortened = reasons
+    if shift:
+        return f"{shift}; number both alike"
+    alike = "spell them alike"
+    if reading.unknown != "match":
+        alike += ", or take them for the same with data.unknown=match; of others, "
+    else:
+        alike += ", since several rows are so; of others, "
+    advice = (f"{shortened}; " if shortened else "") + (f"{spelling}; {alike}" if spelling else "")
+    return f"{advice}{_ADVICE}data.unknown=drop"
 
 
 def find_shift(ends: Sequence[Cells], ids: Cells) -> str:
@@ -88,7 +108,50 @@ def find_spelling(ends: Sequence[Cells], ids: Cells) -> str:
     return ""
 
 
-_REASONS = (find_shift, find_spelling)
+def find_shortened(ends: Sequence[Cells], ids: Cells) -> str:
+    """Say that ids are written as spreadsheets write large numbers, "" where none is."""
+    used, known = (
+        values.cast(pa.large_string()) for values in (ids_of_ends(ends, is_text_file=False), ids)
+    )
+    short = used.filter(compute.match_substring_regex(used, _SHORTENED))
+    short = short.filter(pa.array(find_positions(short, known) < 0))
+    if not len(short):
+        return ""
+    return (
+        f"{len(short):,} unknown ids look shortened by a spreadsheet, as {short[0].as_py()!r} "
+        "does, which loses digits: export them as text"
+    )
+
+
+def match_ends(table: Table, ends: Pair, ids: Pair, notes: list[str]) -> Pair:
+    """Return the ends with the ids of rows that they differ from in spelling alone."""
+    counts = dict.fromkeys(_SPELT, 0)
+    one, other = (_match(end, known, counts) for end, known in zip(ends, ids, strict=True))
+    told = [f"{how}: {count:,}" for how, count in counts.items() if count]
+    if told:
+        problem = "ends of edges that differ from ids of rows were taken for these"
+        notes.append(f"{table.source}: {problem}, {'; '.join(told)}")
+    return one, other
+
+
+def _match(end: Cells, ids: Cells, counts: dict[str, int]) -> Cells:
+    cells, known = (values.cast(pa.large_string()) for values in (end, compute.unique(ids)))
+    for how, change in _SPELT.items():
+        spelt = change(known)
+        found = find_positions(change(cells), spelt)
+        # Of two rows that differ so as well, none: which of them is meant cannot be told.
+        is_one = np.bincount(find_positions(spelt, spelt))[found] == 1
+        rows = np.flatnonzero((find_positions(cells, known) < 0) & (found >= 0) & is_one)
+        if len(rows):
+            places = np.full(len(cells), -1)
+            places[rows] = found[rows]
+            taken = known.take(pa.array(places, mask=places < 0))
+            cells = compute.coalesce(taken, cells)
+            counts[how] += len(rows)
+    return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
+
+
+_REASONS = (find_shift, find_spelling, find_shortened)
 
 
 def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRows:
@@ -99,7 +162,7 @@ def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRow
         return rows
     source, content = rows.table.source, rows.table.content
     notes.append(f"{source}: rows of missing values added for nodes that edges name: {len(new):,}")
-    notes += [note for note in (find_shift(ends, rows.ids), find_spelling(ends, rows.ids)) if note]
+    notes += [note for note in (find(ends, rows.ids) for find in _REASONS) if note]
     kind = new.type if new.type == rows.ids.type else pa.large_string()
     place = content.column_names.index(rows.id_name)
     content = content.set_column(place, rows.id_name, rows.ids.cast(kind))
