@@ -51,6 +51,7 @@ class Data:
     charset: str = unhashed(
         "", "encoding of text files, such as cp1252 (default: UTF-8, or as marked)"
     )
+    empty: str = unhashed("", "texts of cells that say nothing, such as unknown,k.A.")
     text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
     decimal: str = unhashed("auto", "before the decimals of 1,007", among=DECIMALS)
     dates: str = unhashed("auto", "what comes first in 05/06/2020", among=DATES)

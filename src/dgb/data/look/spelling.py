@@ -41,11 +41,12 @@ def _column_trouble(column: Column, counts: dict[str, float]) -> Iterator[str]:
             f"Values of {column.name!r} that may be the same, and are different categories: "
             f"{some(shown)}; spell them alike if they are"
         )
-    empty = [f"{v!r} ({counts[v]:.0f})" for v in counts if _bare(v) in _NOTHING]
+    empty = {v: f"{v!r} ({counts[v]:.0f})" for v in counts if _bare(v) in _NOTHING}
     if empty:
         yield (
             f"Values of {column.name!r} that may mean that there is none, and are categories: "
-            f"{some(empty)}; leave such cells empty if they do"
+            f"{some(list(empty.values()))}; leave such cells empty if they do, or say "
+            f"--set data.empty={','.join(empty)}"
         )
 
 

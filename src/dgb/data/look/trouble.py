@@ -1,5 +1,6 @@
 """What about a graph is likely to spoil its embeddings, and what to do about it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
-from dgb.data.look.spelling import spelling_trouble
+from dgb.data.look.spelling import group_values, spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
@@ -126,7 +127,13 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence on each likely trouble with the labels that `count_graph` has counted."""
     if counts["classes"] == 1:
         yield "All labels are of one class, so nothing can be scored; give labels that differ"
-    small = {name: size for name, size in counts["label_balance"].items() if 0 < size < _FEW}
+    balance = counts["label_balance"]
+    are_numbers = all(re.fullmatch(r"-?[\d.]+", str(name)) for name in balance)
+    alike = [] if are_numbers else group_values(balance)
+    if alike:
+        shown = some([" = ".join(map(repr, group)) for group in alike])
+        yield f"Labels that may be the same, and are different classes: {shown}; spell them alike"
+    small = {name: size for name, size in balance.items() if 0 < size < _FEW}
     if counts["classes"] > 1 and small:
         listed = ", ".join(f"{name} ({size})" for name, size in list(small.items())[:_SHOWN])
         yield (

@@ -15,6 +15,7 @@ from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.ends import Ends
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.labels import join_labels
+from dgb.data.tables.leaks import tell_leaks
 from dgb.data.tables.nodes import (
     NodeRows,
     read_label_rows,
@@ -55,6 +56,8 @@ def graph_from_tables(
     with faults:
         parts = _read_parts(found, rows, labels, reading, notes) if found else {}
     faults.refuse()
+    if rows and not encoding:
+        notes += tell_leaks(rows.table, rows.features, parts["labels"])
     structure = encoding.structure if encoding else reading.structure
     graph = make_featured_graph(name, x, structure=structure, **parts)
     return replace(graph, encoding=learned or graph.encoding, notes=(*notes, *graph.notes))

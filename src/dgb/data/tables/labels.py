@@ -11,12 +11,21 @@ from pyarrow import compute, types
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables.table import Table, find_column, is_text, keep_where, refuse_rows, text_cells
+from dgb.data.tables.numbers import MAYBE, NOTHING, hold
+from dgb.data.tables.table import (
+    Cells,
+    Table,
+    find_column,
+    is_text,
+    keep_where,
+    refuse_rows,
+    text_cells,
+)
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-_USUAL = ("label", "class", "y", "target")
-_WORDS = {*_USUAL, "labels", "classes", "outcome", "churn", "churned", "fraud", "defaulted"}
+USUAL = ("label", "class", "y", "target")
+_WORDS = {*USUAL, "labels", "classes", "outcome", "churn", "churned", "fraud", "defaulted"}
 _WORDS |= {"community", "team"}  # in names of columns that are mostly to be predicted
 _FEW = 20  # nodes, which may all be of different classes, and classes that a label has
 _PARTS = {"train": 0, "val": 1, "valid": 1, "validation": 1, "test": 2}
@@ -44,9 +53,9 @@ def find_labels(
     """Find the columns of labels and split; names that are features of a run are not guessed."""
     # Next to a column x, y is a place on a map and not a class.
     is_map = "x" in [name.lower() for name in table.names]
-    usual = [name for name in _USUAL if not (is_map and name == "y")]
+    usual = [name for name in USUAL if not (is_map and name == "y")]
     label = find_column(table, reading.label, usual, "data.label")
-    if label and not reading.label and (label in features or _names_each(table, label)):
+    if label and not reading.label and (label in features or names_each(table, label)):
         label = None
     split = find_column(table, reading.split, ("split",), "data.split")
     return LabelRows(table, nodes, label, split if reading.split or split not in features else None)
@@ -63,11 +72,14 @@ def looks_like_label(table: Table, name: str) -> bool:
     return bool(words & _WORDS) or 2 * int(cells.null_count) > len(cells)
 
 
-def _names_each(table: Table, name: str) -> bool:
-    # Gephi calls the display name of a node its label.
+def names_each(table: Table, name: str) -> bool:
+    """Tell whether a column of labels has another text for every node: Gephi's display names."""
     cells = table.content.column(name)
     filled = len(cells) - cells.null_count
-    return is_text(cells) and filled > _FEW and compute.count_distinct(cells).as_py() == filled
+    if not is_text(cells) or filled <= _FEW or compute.count_distinct(cells).as_py() < filled:
+        return False
+    has_point = compute.match_substring_regex(cells, r"^[+-]?\d*[.,]\d*[1-9]\d*$")
+    return bool(2 * int(compute.sum(has_point).as_py() or 0) <= filled)  # else they are measured
 
 
 def join_labels(sources: Iterable[LabelRows | None], num_nodes: int, notes: list[str]) -> Labelling:
@@ -97,12 +109,14 @@ def _read_labels(
     text = text_cells(table, name, "choose another with data.label=COLUMN")
     if types.is_floating(table.content.column(name).type):
         text = keep_where(compute.not_equal(text, "nan"), text)
+    text = _without_marks(table, name, text, notes)
     # pandas writes integers with a gap among them as 1.0, 2.0.
     cells = as_integers(compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1"))
     classes = compute.unique(cells.drop_null())
     classes = classes.take(compute.sort_indices(classes))
     names = tuple(str(value) for value in classes.to_pylist())
     if not names:
+        notes.append(f"{table.source}: column {name!r} holds no label: all its cells are empty")
         return None, ()
     labels = np.full(num_nodes, -1, np.int64)
     labels[rows.nodes] = find_positions(cells, classes)
@@ -110,7 +124,21 @@ def _read_labels(
     notes.append(f"{table.source}: column {name!r} holds the labels, classes: {len(names):,}")
     if "-1" in names:
         notes.append(f"{table.source}: label -1 is a class; leave the cell of no label empty")
+    if maybe := [value for value in names if value.lower() in MAYBE]:
+        told = f"{table.source}: classes that may mean that there is no label: {', '.join(maybe)}"
+        notes.append(f"{told}; say data.empty={','.join(maybe)} if they do")
     return labels, names
+
+
+def _without_marks(table: Table, name: str, cells: Cells, notes: list[str]) -> Cells:
+    """Return labels without those that can only mean that there is none, such as ?."""
+    is_mark = compute.fill_null(hold(cells, NOTHING), False)
+    if not compute.any(is_mark).as_py():
+        return cells
+    marks = sorted(set(cells.filter(is_mark).to_pylist()))
+    count = int(compute.sum(is_mark).as_py())
+    notes.append(f"{table.source}: {name} is {' or '.join(marks)}, read as no label: {count:,}")
+    return keep_where(compute.invert(is_mark), cells)
 
 
 def _read_split(rows: LabelRows) -> tuple[Split, ...]:

@@ -10,8 +10,9 @@ from pyarrow import compute
 
 from dgb.data.encoding import Encoding
 from dgb.data.ids import find_positions, id_cells
-from dgb.data.tables.labels import LabelRows, find_labels, looks_like_label
-from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
+from dgb.data.tables.labels import USUAL, LabelRows, find_labels, looks_like_label, names_each
+from dgb.data.tables.numbers import hold
+from dgb.data.tables.table import Cells, Table, find_column, is_text, keep_where, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -38,6 +39,7 @@ def read_nodes(
     table: Table, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
     """Sort out the columns of a table; those that a run has as features are not guessed."""
+    table = blank_cells(table, reading)
     drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
     table = without(table, {find_column(table, name, (), "data.drop") for name in drop})
     id_name = _find_id_column(table, reading, notes)
@@ -48,6 +50,10 @@ def read_nodes(
     kept = [name for name in features if name not in _INDEX]
     if len(kept) < len(features):
         notes.append(f"{table.source}: a column that only counts the rows is not used")
+    if not labels.label and not encoding:
+        notes += [
+            _tell_names(table, n) for n in kept if n.lower() in USUAL and names_each(table, n)
+        ]
     taught = [] if labels.label or encoding else [n for n in kept if looks_like_label(table, n)]
     for name in taught:
         notes.append(
@@ -57,8 +63,16 @@ def read_nodes(
     return NodeRows(table, id_name, labels, kept)
 
 
+def _tell_names(table: Table, name: str) -> str:
+    return (
+        f"{table.source}: column {name!r} has another value in every row, and is used as a feature "
+        f"and not as labels; say data.drop={name}, or data.label={name}"
+    )
+
+
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
     """Find the columns of a table of labels, and the nodes of its rows."""
+    table = blank_cells(table, reading)
     id_name = _find_id_column(table, reading, notes)
     refuse_nameless(table, id_name, reading, ids)
     nodes = find_positions(_unique_ids(table, id_name), ids)
@@ -112,6 +126,18 @@ def _unique_ids(table: Table, name: str) -> Cells:
     advice = "keep one of each, or name another column of ids with data.id=COLUMN"
     refuse_rows(table, rows, "rows that repeat an id", words, advice)
     return ids
+
+
+def blank_cells(table: Table, reading: Data) -> Table:
+    """Return a table without the texts that the settings say mean nothing."""
+    marks = [mark.strip().lower() for mark in reading.empty.split(",") if mark.strip()]
+    content = table.content
+    for place, name in enumerate(content.column_names if marks else ()):
+        cells = content.column(name)
+        if is_text(cells):
+            is_kept = compute.invert(compute.fill_null(hold(cells, marks), False))
+            content = content.set_column(place, name, keep_where(is_kept, cells))
+    return replace(table, content=content)
 
 
 def without_missing(

@@ -1,6 +1,6 @@
 """Cells as numbers: text that reads as numbers, booleans or dates, typed columns, and lists."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -23,7 +23,10 @@ _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?
 _DAY = 86_400_000_000  # microseconds
 _LARGEST = float(np.finfo(np.float32).max)
 # What people and programs write where there is no number.
-_NO_NUMBER = ("na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "--", "?", ".", "missing")
+ERRORS = ("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!")  # of spreadsheets
+NOTHING = (*ERRORS, "n/a", "nan", "nat", "null", "(null)", "<na>", "\\n", "?", "(blank)")
+# What may mean nothing, and does in a column of numbers.
+MAYBE = ("na", "n.a.", "k.a.", "none", "nil", "-", "--", ".", "missing", "unknown", "undefined")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +59,8 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
         comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
         raise DGBError(
             f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(cells):,}: "
-            f"{describe_rows(table, rows, name)}; correct them{comma}, or leave the column out "
-            f"with data.drop={name}"
+            f"{describe_rows(table, rows, name)}; correct them{comma}{_say_empty(cells, rows)}, or "
+            f"leave the column out with data.drop={name}"
         )
     return replace(found, values=np.where(is_missing, np.nan, found.values))
 
@@ -161,9 +164,13 @@ def are_missing(cells: Cells) -> Array:
     """Tell which cells are empty, NaN, or text such as n/a."""
     is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))
     if is_text(cells):
-        marks = pa.array(_NO_NUMBER, pa.large_string())
-        is_missing = compute.or_(is_missing, compute.is_in(compute.utf8_lower(cells), marks))
+        is_missing = compute.or_(is_missing, hold(cells, (*NOTHING, *MAYBE)))
     return np.asarray(is_missing.to_numpy())
+
+
+def hold(cells: Cells, marks: Sequence[str]) -> Cells:
+    """Tell which cells of text are one of some marks, in small or capital letters."""
+    return compute.is_in(compute.utf8_lower(cells), pa.array(marks, pa.large_string()))
 
 
 def _are_most(is_such: Cells) -> bool:
@@ -186,6 +193,13 @@ def _days(cells: Cells) -> Array:
 def _as_floats(cells: Cells) -> Array:
     numbers = cells.cast(pa.float64(), safe=False)
     return np.asarray(compute.fill_null(numbers, np.nan).to_numpy())
+
+
+def _say_empty(cells: Cells, rows: Array) -> str:
+    """Advise to take a text for nothing where it is the only one that is not a number."""
+    found = set(cells.take(rows).to_pylist()) if is_text(cells) else set()
+    text = found.pop() if len(found) == 1 else ","
+    return "" if "," in text else f", say by data.empty={text} that such cells are missing"
 
 
 def _no_feature(table: Table, name: str) -> DGBError:
