@@ -52,6 +52,7 @@ class Data:
         "", "encoding of text files, such as cp1252 (default: UTF-8, or as marked)"
     )
     empty: str = unhashed("", "texts of cells that say nothing, such as unknown,k.A.")
+    categories: str = unhashed("", "columns that are categories though they hold numbers")
     text: str = unhashed("auto", "text: few values are categories, else words", among=TEXT_FORMS)
     decimal: str = unhashed("auto", "before the decimals of 1,007", among=DECIMALS)
     dates: str = unhashed("auto", "what comes first in 05/06/2020", among=DATES)

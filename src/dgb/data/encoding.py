@@ -26,6 +26,7 @@ class Column:
     unit: str = ""  # number: "days" where the cells are dates
     width: int = 0  # words: columns that they are hashed to; number: length of a vector, 0 for one
     form: str = ""  # number: how text was read that may be read in two ways
+    mark: str = ""  # number: what stood at every number, such as €, % or cm
     fill: tuple[float, ...] = ()  # number: what is put for a missing cell; none refuses it
     flag: bool = False  # number: a last column is 1 where the cell is missing
 
@@ -91,7 +92,7 @@ def _is_sound(column: Column) -> bool:
     numbers = (column.shift, column.scale, *column.fill)
     are_numbers = all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
     is_width = isinstance(column.width, int) and 0 <= column.width <= _WIDEST
-    texts = (column.name, column.unit, column.form, *column.levels)
+    texts = (column.name, column.unit, column.form, column.mark, *column.levels)
     are_texts = all(isinstance(text, str) for text in texts)
     is_fill = len(column.fill) in (0, column.width or 1) and isinstance(column.flag, bool)
     return are_texts and are_numbers and column.scale != 0 and is_width and is_fill

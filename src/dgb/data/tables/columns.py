@@ -11,8 +11,10 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.encoding import Column
 from dgb.data.ids import find_positions
-from dgb.data.tables.numbers import is_list, read_numbers, read_vectors
-from dgb.data.tables.table import Cells, Table, describe_rows, text_cells
+from dgb.data.tables.ends import split_names
+from dgb.data.tables.numbers import Numbers, read_numbers
+from dgb.data.tables.table import Cells, Table, describe_rows, is_text, text_cells
+from dgb.data.tables.vectors import is_list, read_vectors, with_lists
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -36,16 +38,22 @@ class Encoded:
 
 def learn_column(table: Table, name: str, reading: Data) -> Encoded:
     """Return what a column becomes, by its own numbers or levels."""
+    table = with_lists(table, name)
     cells = table.content.column(name)
     asked = (reading.decimal, reading.dates)
-    found = read_vectors(table, name) if is_list(cells) else read_numbers(table, name, asked)
+    is_named = name in (*table.categories, *split_names(reading.categories))
+    if is_list(cells):
+        found: Numbers | None = read_vectors(table, name)
+    else:
+        found = None if is_named or _are_codes(cells) else read_numbers(table, name, asked)
     if found is not None:
         column = _scale_column(name, found.values[~_are_missing(found.values)])
-        column = replace(column, unit=found.unit, form=found.form)
+        column = replace(column, unit=found.unit, form=found.form, mark=found.mark)
         column = _fill_column(table, column, found.values, reading)
         return _encode_numbers(column, found.values)
+    cells = text_cells(table, name, f"leave it out with data.drop={name}")
     counts = compute.value_counts(cells.drop_null())
-    is_few = len(counts) <= max(_FEW, min(_MOST, int(_SHARE * len(cells))))
+    is_few = is_named or len(counts) <= _most_levels(cells)
     if reading.text != "category" and not (reading.text == "auto" and is_few):
         return _encode_text(Column(name, "words", width=WORDS), cells)
     pairs = zip(*(counts.field(part).to_pylist() for part in ("counts", "values")), strict=True)
@@ -67,6 +75,7 @@ def encode_column(table: Table, column: Column) -> Encoded:
 
 
 def _numbers_for(table: Table, column: Column) -> Array:
+    table = with_lists(table, column.name) if column.width else table
     name, cells = column.name, table.content.column(column.name)
     if cells.null_count == len(cells):
         return np.full((len(cells), column.width) if column.width else len(cells), np.nan)
@@ -80,13 +89,28 @@ def _numbers_for(table: Table, column: Column) -> Array:
             f"{table.source}: column {name!r} must hold {wanted}, as the run had, not {cells.type}"
         )
     found = read_numbers(table, name, (column.form,))
-    if found is None or found.unit != column.unit:
+    if found is None or (found.unit, found.mark) != (column.unit, column.mark):
         wanted, rows = "dates" if column.unit else "numbers", np.arange(table.content.num_rows)
+        wanted = f"{wanted} with {column.mark}" if column.mark else wanted
         raise DGBError(
             f"column {name!r} held {wanted} when the run was trained: "
             f"{describe_rows(table, rows, name)}; give {wanted}"
         )
     return found.values
+
+
+def _are_codes(cells: Cells) -> bool:
+    """Tell whether digits are all of one length and some begin with 0, as in postal codes."""
+    if not is_text(cells) or not compute.any(compute.match_substring_regex(cells, r"^0\d")).as_py():
+        return False
+    if compute.count_distinct(cells).as_py() > _most_levels(cells):
+        return False
+    are_digits = compute.all(compute.match_substring_regex(cells, r"^\d+$")).as_py()
+    return bool(are_digits and compute.count_distinct(compute.utf8_length(cells)).as_py() == 1)
+
+
+def _most_levels(cells: Cells) -> int:
+    return max(_FEW, min(_MOST, int(_SHARE * len(cells))))
 
 
 def _scale_column(name: str, values: Array) -> Column:

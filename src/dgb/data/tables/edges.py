@@ -90,6 +90,8 @@ def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) ->
     problem = "weights that are not finite numbers of at least 0"
     fix = f"fix them{comma}, or let all edges weigh the same with data.weights=none"
     refuse_rows(table, rows, problem, name, fix)
+    if found is not None and found.mark:
+        notes.append(f"{table.source}: weights read without what stands at them: {found.mark}")
     if found is not None and found.form:
         notes.append(f"{table.source}: {FORMS[found.form]}: {name}")
     return weight

@@ -1,6 +1,6 @@
 """x from the columns of a table: learned from it, or in the form that a run has learned."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -10,12 +10,14 @@ from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.numbers import are_missing
 from dgb.data.tables.table import Cells, Table, is_text
+from dgb.data.tables.texts import is_dated, is_noise
 from dgb.data.tables.written import FORMS, find_decimal, find_order, is_slashed
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 from dgb.terminal import some
 
 _LOOKED_AT = 100
+_PLAIN = "write such as 2020-12-31 10:30, or leave the column out"
 
 
 def learn_features(
@@ -100,11 +102,17 @@ def _tell_cells(found: Sequence[Encoded], how: str) -> Told:
         yield f"values of {one.column.name!r} that have no column", count
 
 
+def _such(texts: dict[str, Cells], names: list[str], is_such: Callable[[Cells], bool]) -> list[str]:
+    return [name for name in names if name in texts and is_such(texts[name])]
+
+
 def _tell_text(table: Table, columns: Sequence[Column], reading: Data) -> Told:
     for kind, what in (("category", "categories"), ("words", "words")):
         yield f"text read as {what}", [c.name for c in columns if c.kind == kind]
     for form, what in FORMS.items():
         yield what, [c.name for c in columns if c.form == form]
+    marked = [f"{c.name} ({c.mark})" for c in columns if c.mark]
+    yield "numbers read without what stands at them", marked
     texts = {c.name: table.content.column(c.name) for c in columns if c.kind != "number"}
     texts = {name: cells for name, cells in texts.items() if is_text(cells)}
     asked = (reading.decimal, reading.dates)
@@ -112,6 +120,11 @@ def _tell_text(table: Table, columns: Sequence[Column], reading: Data) -> Told:
         "numbers with a comma read as text; say by data.decimal=comma or point what it means",
         [name for name, cells in texts.items() if find_decimal(table, cells, asked) == ""],
     )
+    words = [c.name for c in columns if c.kind == "words"]
+    yield "text that looks like dates, read as words; " + _PLAIN, _such(texts, words, is_dated)
+    noise = _such(texts, words, is_noise)
+    advice = f"say data.drop={','.join(noise)} if they only name the rows"
+    yield f"columns of words that hardly occur twice tell nothing of nodes; {advice}", noise
     yield (
         "dates read as text; say by data.dates=day-first or month-first what comes first",
         [n for n, cells in texts.items() if is_slashed(cells) and not find_order(cells, asked)],

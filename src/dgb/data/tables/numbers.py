@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
+from dgb.data.tables.marks import strip_marks
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
 from dgb.data.tables.written import (
     find_decimal,
@@ -36,6 +37,7 @@ class Numbers:
     values: Array  # float64 [rows], of lists [rows, length]; NaN where a cell is missing
     unit: str = ""  # "days" where the cells are dates
     form: str = ""  # what text had before its decimals, or which part of a date came first
+    mark: str = ""  # that stood at every number: €, %, cm
 
 
 def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Numbers | None:
@@ -47,7 +49,7 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
     found = _read_text(table, cells, asked) if is_text(cells) else _read_typed(cells)
     if found is None:
         if not is_text(cells):
-            raise _no_feature(table, name)
+            raise no_feature(table, name)
         return None
     is_number = np.abs(found.values) <= _LARGEST
     if is_number.all():
@@ -63,37 +65,6 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
             f"leave the column out with data.drop={name}"
         )
     return replace(found, values=np.where(is_missing, np.nan, found.values))
-
-
-def read_vectors(table: Table, name: str) -> Numbers:
-    """Return a column of lists, all of the same length; a missing list is a row of NaN."""
-    cells, advice = table.content.column(name), f"or leave the column out with data.drop={name}"
-    lengths = np.asarray(compute.fill_null(compute.list_value_length(cells), -1).to_numpy())
-    width = int(np.max(lengths, initial=0))
-    if not width:
-        raise DGBError(f"{table.source}: the lists of column {name!r} are empty; fill them in")
-    if ((lengths != width) & (lengths >= 0)).any():
-        rows = np.flatnonzero(lengths != width)
-        found = describe_rows(table, rows, (f"{name} has {max(int(lengths[r]), 0)}" for r in rows))
-        problem = f"the lists of column {name!r} must all have one length, here {width}"
-        raise DGBError(f"{problem}: {found}; fix them, {advice}")
-    try:
-        flat = compute.list_flatten(cells.drop_null()).cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise _no_feature(table, name) from None
-    values = np.full((len(cells), width), np.nan)
-    values[lengths == width] = np.asarray(flat.to_numpy()).reshape(-1, width)
-    rows = np.flatnonzero(~np.isfinite(values).all(axis=1) & (lengths == width))
-    if len(rows):
-        found = describe_rows(table, rows, (f"{name} holds a gap, NaN or infinity" for _ in rows))
-        raise DGBError(f"{found}; fill it in, {advice}")
-    return Numbers(values)
-
-
-def is_list(cells: Cells) -> bool:
-    """Tell whether the cells of a column are lists."""
-    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    return any(is_kind(cells.type) for is_kind in kinds)
 
 
 def number_cells(cells: Cells) -> Array | None:
@@ -114,9 +85,15 @@ def number_cells(cells: Cells) -> Array | None:
 
 def read_amounts(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | None:
     """Return numbers, with commas where these leave one meaning; None where most cells are none."""
-    decimal = find_decimal(table, cells, asked) if is_text(cells) else None
+    mark, decimal = "", None
+    if is_text(cells):
+        is_mark = compute.fill_null(hold(cells, (*NOTHING, *MAYBE)), False)
+        filled, mark = strip_marks(keep_where(compute.invert(is_mark), cells))
+        # Marks that mean nothing are left to be counted with the others.
+        cells = compute.coalesce(filled, cells)
+        decimal = find_decimal(table, cells, asked)
     values = number_cells(plain_numbers(cells, decimal) if decimal else cells)
-    return None if values is None else Numbers(values, form=decimal or "")
+    return None if values is None else Numbers(values, form=decimal or "", mark=mark)
 
 
 def _read_typed(cells: Cells) -> Numbers | None:
@@ -202,7 +179,8 @@ def _say_empty(cells: Cells, rows: Array) -> str:
     return "" if "," in text else f", say by data.empty={text} that such cells are missing"
 
 
-def _no_feature(table: Table, name: str) -> DGBError:
+def no_feature(table: Table, name: str) -> DGBError:
+    """Return the error of a column of a type that no feature is made of."""
     return DGBError(
         f"{table.source}: column {name!r} holds {table.content.column(name).type}, which is not a "
         f"feature; leave it out with data.drop={name}"

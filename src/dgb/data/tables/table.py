@@ -34,6 +34,7 @@ class Table:
     charset: str = ""  # that it is written in, UTF-8 by default
     has_names: bool = True  # else the columns are called 1, 2, …
     skipped: int = 0  # rows of the file before the first of content
+    categories: tuple[str, ...] = ()  # columns that a frame says are such, whatever they hold
 
     @property
     def names(self) -> list[str]:
@@ -102,7 +103,9 @@ def table_of(frame: Any, what: str) -> Table:
             content = frame.to_arrow()
         else:
             content = pa.Table.from_pandas(frame, preserve_index=False)
-        return Table(_plain(content), what)
+        kinds = zip(content.column_names, content.schema.types, strict=True)
+        categories = tuple(str(name) for name, kind in kinds if types.is_dictionary(kind))
+        return Table(_plain(content), what, categories=categories)
     except (pa.ArrowException, ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         raise DGBError(

@@ -1,0 +1,108 @@
+"""Columns as people have them: numbers with marks, vectors in text, codes, names of rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dgb.data.load import load_graph
+from dgb.data.objects import to_graph
+from dgb.errors import DGBError
+from tests.data.test_messy import column, folder, values
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted", "mark"),
+    [
+        (["€1.200,50", "€3,25", "n/a", "-€7,00"], [1200.5, 3.25, 3.25, -7], "€"),
+        (["1.200,50 €", "3,25 €", "4,00 €"], [1200.5, 3.25, 4], "€"),
+        (["$1,200.50", "($3.25)", "$4.00"], [1200.5, -3.25, 4], "$"),
+        (["12 %", "7.5%", "100%"], [12, 7.5, 100], "%"),
+        (["180 cm", "165 cm", ""], [180, 165, 172.5], "cm"),
+        (["USD 10", "USD 12", "USD 14"], [10, 12, 14], "USD"),
+        (["1 000", "12\u00a0500", "3"], [1000, 12500, 3], ""),
+        (["1'000.50", "2’000", "3"], [1000.5, 2000, 3], ""),
+        (["\u22125", "3", "(4)"], [-5, 3, -4], ""),
+    ],
+)
+def test_marks_at_numbers_are_read_past(
+    tmp_path: Path, cells: list[str], wanted: list[float], mark: str
+) -> None:
+    graph = column(tmp_path, cells)
+    assert values(graph).tolist() == pytest.approx(wanted, rel=1e-4, abs=0.01)
+    told = f"nodes.csv: numbers read without what stands at them: v ({mark})"
+    assert (told in graph.notes) == bool(mark)
+
+
+@pytest.mark.parametrize(
+    "cells", [["180 cm", "1.7 m"], ["12a", "14"], ["A12", "A13"], ["Q1", "Q2"]]
+)
+def test_several_marks_and_codes_stay_text(tmp_path: Path, cells: list[str]) -> None:
+    graph = column(tmp_path, cells)
+    assert graph.encoding is not None and graph.encoding.columns[0].kind == "category"
+
+
+def test_a_run_reads_the_marks_that_it_knows_and_no_others(tmp_path: Path) -> None:
+    run = column(tmp_path, ["€5", "€7", "€12"]).encoding
+    again = column(tmp_path, ["€6", "€8", "€90"], encoding=run)
+    assert values(again).tolist() == pytest.approx([6, 8, 90], rel=1e-4)
+    with pytest.raises(DGBError, match="held numbers with € when the run was trained"):
+        column(tmp_path, ["$6", "$8", "$90"], encoding=run)
+
+
+def test_weights_with_a_mark_are_read(tmp_path: Path) -> None:
+    edges = "source;target;weight\n0;1;1,50 €\n1;2;2,50 €\n"
+    graph = load_graph(folder(tmp_path, "id,f\n0,1\n1,2\n2,4\n", edges))
+    assert set(graph.adjacency.data) == {1.5, 2.5}
+    assert "edges.csv: weights read without what stands at them: €" in graph.notes
+
+
+@pytest.mark.parametrize("form", ["[{}, {}, 0.5]", "[ {}  {} 5e-1]"])
+def test_vectors_in_text_are_vectors(tmp_path: Path, form: str) -> None:
+    cells = [form.format(i / 10, i % 3) for i in range(6)]
+    graph = column(tmp_path, cells)
+    assert values(graph, "v#0").tolist() == pytest.approx([i / 10 for i in range(6)], abs=1e-6)
+    again = column(tmp_path, cells[::-1], encoding=graph.encoding)
+    assert values(again, "v#1").tolist() == pytest.approx([2, 1, 0, 2, 1, 0], abs=1e-6)
+
+
+def test_codes_are_categories(tmp_path: Path) -> None:
+    graph = column(tmp_path, ["01067", "10115", "01067", "80331"])
+    assert graph.encoding is not None
+    assert graph.encoding.columns[0].levels == ("01067", "10115", "80331")
+    plain = column(tmp_path, ["1067", "10115", "1067", "80331"])
+    assert plain.encoding is not None and plain.encoding.columns[0].kind == "number"
+    said = column(tmp_path, ["1067", "10115", "1067", "80331"], categories="v")
+    assert said.encoding is not None
+    assert said.encoding.columns[0].levels == ("10115", "1067", "80331")
+
+
+def test_categories_of_a_frame_are_categories() -> None:
+    rows = {"id": pd.Categorical([0, 1, 2]), "region": pd.Categorical([1, 2, 1]), "f": [1, 2, 3]}
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
+    graph = to_graph(pd.DataFrame(rows), edges=edges)
+    assert graph.node_ids.tolist() == [0, 1, 2]
+    assert graph.encoding is not None
+    assert graph.encoding.feature_names() == ["region=1", "region=2", "f"]
+
+
+def words(tmp_path: Path, cells: list[str], **reading: Any) -> str:
+    return "\n".join(column(tmp_path, cells, **reading).notes)
+
+
+def test_words_that_only_name_rows_are_told(tmp_path: Path) -> None:
+    told = words(tmp_path, [f"cust-{i:05d}" for i in range(40)])
+    assert "words that hardly occur twice tell nothing of nodes; say data.drop=v" in told
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["red", "blue", "green", "old", "new"], 3)) for _ in range(40)]
+    assert "hardly occur twice" not in words(tmp_path, texts, text="words")
+
+
+@pytest.mark.parametrize(
+    "form", ["Jan {}, 2020", "{}-Jan-2020", "{:02d}.01.20", "2020-01-{:02d} 10:00 UTC", "10:{:02d}"]
+)
+def test_dates_that_are_not_read_are_told(tmp_path: Path, form: str) -> None:
+    told = words(tmp_path, [form.format(i + 1) for i in range(25)])
+    assert "text that looks like dates, read as words; write such as 2020-12-31" in told
