@@ -60,7 +60,15 @@ def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Gr
     """Read a graph from a file by its kind, or from a folder with edges, nodes and labels."""
     refuse_missing(path)
     name = graph_name(path)
+    folder = path
     path, reading = find_tables(path, reading)
+    if folder != path and not reading.nodes:
+        graph = _read_tables(name, path, reading, encoding)
+        return replace(graph, notes=(*_tell_unread(folder, path, reading), *graph.notes))
+    return _read_tables(name, path, reading, encoding)
+
+
+def _read_tables(name: str, path: Path, reading: Data, encoding: Encoding | None) -> Graph:
     for other in (reading.nodes, reading.labels):
         if other:
             refuse_missing(Path(other))
@@ -74,6 +82,14 @@ def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Gr
     rows = Path(reading.nodes)
     nodes = read_table(rows, charset=reading.charset) if reading.nodes else None
     return graph_from_tables(name, edges, nodes, labels, reading, encoding)
+
+
+def _tell_unread(folder: Path, edges: Path, reading: Data) -> tuple[str, ...]:
+    """Say which tables of a folder are not read, where none of them is of the nodes."""
+    read = {edges, Path(reading.labels)}
+    others = [p.name for p in sorted(folder.iterdir()) if p not in read and find_kind(p) in TABLES]
+    told = f"{folder.name} has no nodes.csv or the like, and these are not read: {some(others)}"
+    return (f"{told}; data.nodes=FILE takes one for the nodes",) if others else ()
 
 
 def graph_name(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Whether a table of edges starts with the names of its columns, or is no table of edges at all."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ from pyarrow import compute
 from dgb.data.ids import find_positions
 from dgb.data.tables.ends import Ends, find_ends, split_names
 from dgb.data.tables.numbers import are_dates, are_missing
-from dgb.data.tables.table import NUMBER, Cells, Table
+from dgb.data.tables.table import NUMBER, Cells, Table, is_title
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -22,10 +23,12 @@ def settle_names(table: Table, known: Ends, reading: Data, notes: list[str]) -> 
     if table.has_names:
         return table
     if _holds_asked(table, reading) or _starts_with_names(table, known):
-        names = table.row_text()
-        if find_ends(names, known.types) is None:
-            notes.append(f"{table.place(0)}: taken for names of columns: {', '.join(names)}")
-        return table.with_names()
+        named = table.with_names()
+        if find_ends(named.names, known.types) is None:
+            place = table.places([named.skipped - table.skipped - 1])[0]
+            notes.append(f"{place}: taken for names of columns: {', '.join(named.names)}")
+        notes += named.tell_title()
+        return named
     if all(ids is None for ids in known.ids) and _is_alone(table):
         names = table.row_text()[:2]
         notes.append(
@@ -68,6 +71,8 @@ def _holds_asked(table: Table, reading: Data) -> bool:
 def _starts_with_names(table: Table, known: Ends) -> bool:
     if not table.content.num_rows:
         return False
+    if table.content.num_rows > 1 and is_title(table.row_text(), table.row_text(1)):
+        return _starts_with_names(replace(table, content=table.content.slice(1)), known)
     first = table.row_text()
     if any(map(_is_number, first[:2])):
         return False

@@ -28,10 +28,11 @@ class Edges:
 
 def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Edges:
     """Read ends and weights of edges, with notes on what was guessed or not used."""
+    if table.content.num_columns > 1:
+        refuse_square(table)
+        table = settle_names(table, known, reading, notes)
     if table.content.num_columns < 2:
         raise DGBError(f"{table.source} has one column; edges need two, a source and a target")
-    refuse_square(table)
-    table = settle_names(table, known, reading, notes)
     weight = find_column(table, reading.weight, ("weight",), "data.weight")
     ends = end_columns(table, known, reading.ends, weight, notes)
     weight = _settle_weight(table, ends, weight, reading, notes)

@@ -39,6 +39,7 @@ def read_nodes(
     table: Table, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
     """Sort out the columns of a table; those that a run has as features are not guessed."""
+    notes += table.tell_title()
     table = blank_cells(table, reading)
     drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
     table = without(table, {find_column(table, name, (), "data.drop") for name in drop})
@@ -72,6 +73,7 @@ def _tell_names(table: Table, name: str) -> str:
 
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
     """Find the columns of a table of labels, and the nodes of its rows."""
+    notes += table.tell_title()
     table = blank_cells(table, reading)
     id_name = _find_id_column(table, reading, notes)
     refuse_nameless(table, id_name, reading, ids)

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
@@ -35,6 +36,7 @@ class Table:
     has_names: bool = True  # else the columns are called 1, 2, …
     skipped: int = 0  # rows of the file before the first of content
     categories: tuple[str, ...] = ()  # columns that a frame says are such, whatever they hold
+    title: str = ""  # that stood above the names, and is not used
 
     @property
     def names(self) -> list[str]:
@@ -67,12 +69,26 @@ class Table:
 
     def with_names(self) -> "Table":
         """Take the first row for the names of the columns."""
-        names = self.row_text()
+        names, rest = self.row_text(), self.content.slice(1)
+        if rest.num_rows and is_title(names, self.row_text(1)):
+            below = replace(self, content=rest, skipped=self.skipped + 1, title=names[0])
+            return below.with_names()
+        # What spreadsheets write beyond the last column: neither a name nor any cell.
+        is_kept = [
+            bool(n) or c.null_count < len(c) for n, c in zip(names, rest.columns, strict=True)
+        ]
+        rest = rest.select([i for i, is_such in enumerate(is_kept) if is_such])
+        names = [name for name, is_such in zip(names, is_kept, strict=True) if is_such]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise DGBError(f"{self.place(0)}: two columns are called {twice!r}; rename one")
-        content = self.content.slice(1).rename_columns(names)
+            problem = f"two columns are called {twice!r}" if twice else "two columns have no name"
+            raise DGBError(f"{self.place(0)}: {problem}; rename one")
+        content = rest.rename_columns(names)
         return replace(self, content=content, has_names=True, skipped=self.skipped + 1)
+
+    def tell_title(self) -> list[str]:
+        """Return a note on the title that was skipped, if any."""
+        return [f"{self.source}: skipped the title {self.title!r}"] if self.title else []
 
 
 def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Table:
@@ -83,13 +99,30 @@ def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Tabl
         raise DGBError(f"{path}: not a table of a known form; give one of {known}")
     if kind != TEXT:
         return Table(_plain(_READERS.get(kind, read_parquet)(path)), path.name)
-    content = _plain(read_text(path, charset), is_trimmed=True)
+    content = _cut_empty(_plain(read_text(path, charset), is_trimmed=True))
     table = Table(content, path.name, path, charset, has_names=False)
     if not has_names:
         return table
     if all(re.match(NUMBER, cell) for cell in table.row_text()):
         raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
     return table.with_names()
+
+
+def is_title(first: list[str], second: list[str]) -> bool:
+    """Tell whether a row has one cell filled, above a row of several, none of them a number."""
+    are_names = sum(map(bool, second)) > 1 and not any(re.match(NUMBER, cell) for cell in second)
+    return bool(first[0]) and not any(first[1:]) and are_names
+
+
+def _cut_empty(content: Any) -> Any:
+    """Return a table without the rows at its end in which all cells are empty."""
+    if not content.num_rows or any(column[-1].as_py() is not None for column in content.columns):
+        return content
+    is_filled = np.zeros(content.num_rows, bool)
+    for column in content.columns:
+        is_filled |= np.asarray(column.is_valid().to_numpy())
+    rows = np.flatnonzero(is_filled)
+    return content.slice(0, rows[-1] + 1) if len(rows) else content
 
 
 def table_of(frame: Any, what: str) -> Table:

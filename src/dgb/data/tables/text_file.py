@@ -21,7 +21,9 @@ from dgb.terminal import byte_bar
 BLOCK = 1 << 23  # a row must fit into one, and threads share them
 _MOST_COLUMNS = 100_000
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
-_COMMENTS = re.compile(rb"(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+")
+_COMMENTS = re.compile(
+    rb"(?:\"?sep=[^\r\n]{1,2}(?:\r\n|\n|\r))?+(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+"
+)
 _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
 
 
@@ -87,7 +89,7 @@ def as_utf8(content: bytes, name: str, charset: str) -> bytes:
     if not charset and len(sample) < 4 * sample.count(0) < 3 * len(sample):  # every other byte
         advice = "name its encoding, such as data.charset=utf-16-le or utf-16-be"
         raise DGBError(f"{name}: not UTF-8 but half of it zeros; {advice}")
-    if not charset:
+    if not charset or _is_utf8(content):  # of two files, one may be saved as UTF-8 already
         return content.removeprefix(codecs.BOM_UTF8)
     refuse_beyond_room(f"{name} takes", 5 * len(content))
     try:
@@ -156,7 +158,12 @@ def _explain(file: TextFile, width: int, reason: str) -> DGBError:
             f"{file.name}:{line}: not UTF-8 text; name its encoding, such as "
             "data.charset=cp1252 or utf-16, or save the file as UTF-8"
         )
-    for line, cells in records(file):
+    for number, (line, cells) in enumerate(records(file)):
+        if number == 1 and width == 1 < len(cells):
+            return DGBError(
+                f"{file.name}:{line}: {len(cells)} cells, and one in the row above; if that is a "
+                "title, remove it or put # before it"
+            )
         if len(cells) != width:
             mark = NAMES.get(file.delimiter, repr(file.delimiter))
             return DGBError(
@@ -176,6 +183,11 @@ def _find_broken(content: bytes) -> int | None:
         except UnicodeDecodeError as error:
             return start - held + error.start
     return None
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Tell whether bytes that are not all ASCII are UTF-8: those of other encodings never are."""
+    return not content.isascii() and 0 not in content and _find_broken(content) is None
 
 
 def _count_line_ends(content: bytes, end: int) -> int:
