@@ -78,7 +78,9 @@ def check_counts(options: Namespace, *names: str) -> None:
 
 def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path:
     """Return the file to write, refusing another kind, or a folder that does not exist."""
-    path = Path(out) if out else default
+    if not out:  # in a run folder, which is looked at with what else it needs
+        return default
+    path = Path(out)
     if path.suffix not in suffixes or not path.parent.is_dir():
         kinds = " or ".join(suffixes)
         raise DGBError(f"--out must be a {kinds} file in a folder that exists, not {path}")

@@ -112,6 +112,8 @@ def _from_object(data: Any, reading: Data, encoding: Encoding | None) -> Graph:
 
 def _from_matrix(x: Any, adjacency: Any, repeats: str) -> Graph:
     if not sparse.issparse(adjacency):
+        if getattr(adjacency, "is_sparse", False) or getattr(adjacency, "is_sparse_csr", False):
+            raise DGBError("adjacency is a sparse tensor of torch; give a scipy sparse matrix")
         adjacency = np.asarray(adjacency)
         if adjacency.ndim != 2 or adjacency.dtype.kind not in "biuf":
             raise DGBError("adjacency must be an n × n matrix of numbers; a scipy sparse one")

@@ -164,9 +164,14 @@ def class_labels(y: Array | None) -> Array | None:
     if y is None:
         return None
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim == 1 and y.dtype.kind == "f":  # what gaps make of integers
+        is_known = ~np.isnan(y)
+        is_whole = bool((np.isfinite(y) & (y == np.floor(y)))[is_known].all())
+        y = np.where(is_known, y, -1).astype(np.int64) if is_whole else y
     refuse_unless(
         y.ndim == 1 and y.dtype.kind in "iu",
-        f"labels must be one integer per node, -1 where unknown, not {y.dtype} of shape {y.shape}",
+        f"labels must be one integer per node, -1 where unknown, not {y.dtype} of shape {y.shape}; "
+        "training needs none: leave them out",
     )
     return check_labels(y)
 

@@ -10,10 +10,11 @@ import numpy as np
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_tables
-from dgb.data.tables.table import table_of
+from dgb.data.tables.table import as_arrow, table_of
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import Data
+from dgb.terminal import some
 
 _UNFOLDED = 20  # bytes of objects that a byte of XML becomes at the least
 
@@ -26,7 +27,9 @@ def from_networkx(
     names = dict.fromkeys(key for row in rows for key in row)
     attributes = {str(key): [row.get(key) for row in rows] for key in names}
     edges = list(network.edges(data=reading.weight or "weight"))
+    others = dict.fromkeys(str(key) for *_, row in network.edges(data=True) for key in row)
     graph = _from_lists(name, list(network.nodes), attributes, edges, reading, encoding)
+    graph = _note_edges(graph, edges, list(others), reading)
     return _note_directed(graph, network, len(edges))
 
 
@@ -38,7 +41,22 @@ def from_igraph(network: Any, name: str, reading: Data, encoding: Encoding | Non
     weights = network.es[key] if key in network.es.attributes() else [None] * len(pairs)
     edges = [(nodes[u], nodes[v], w) for (u, v), w in zip(pairs, weights, strict=True)]
     graph = _from_lists(name, nodes, attributes, edges, reading, encoding)
+    graph = _note_edges(graph, edges, [str(key) for key in network.es.attributes()], reading)
     return _note_directed(graph, network, len(edges))
+
+
+def _note_edges(graph: Graph, edges: list[Any], names: list[str], reading: Data) -> Graph:
+    """Say how many edges lack the weight that others have, and which attributes are not used."""
+    used, notes = reading.weight or "weight", []
+    lacking = sum(weight is None for *_, weight in edges)
+    if 0 < lacking < len(edges):
+        notes.append(f"edges without {used!r}, which weigh 1: {lacking:,} of {len(edges):,}")
+    others = [name for name in names if name != used]
+    if others:
+        notes.append(f"attributes of edges that are not used: {some(others)}")
+    if others and used not in names:
+        notes.append(f"data.weight={others[0]} would take {others[0]!r} for the weights")
+    return replace(graph, notes=(*graph.notes, *notes))
 
 
 def _note_directed(graph: Graph, network: Any, count: int) -> Graph:
@@ -80,8 +98,9 @@ def _from_lists(
     reading = replace(reading, id=id_name, weight="")
     pairs = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges]}
     if any(weight is not None for *_, weight in edges):
-        pairs["weight"] = [1.0 if weight is None else weight for *_, weight in edges]
-    rows, ends = table_of({id_name: ids} | attributes, "nodes"), table_of(pairs, "edges")
+        pairs["weight"] = as_arrow([1.0 if weight is None else weight for *_, weight in edges])
+    columns = {name: as_arrow(cells) for name, cells in attributes.items()}
+    rows, ends = table_of({id_name: ids} | columns, "nodes"), table_of(pairs, "edges")
     graph = graph_from_tables(name, ends, rows, None, reading, encoding)
     return replace(graph, notes=notes + graph.notes)
 

@@ -91,6 +91,8 @@ def node_parts(store: Store, count: int) -> tuple[Features | None, Encoding | No
 def _features_of(x: Tensor) -> Features:
     import torch
 
+    refuse_unless(x.ndim == 2, f"x must be [num_nodes, num_features], not {list(x.shape)}")
+    x = x.float() if x.dtype == torch.bfloat16 else x  # which numpy does not have
     if x.layout == torch.strided:
         return x.detach().cpu().numpy()
     refuse_nodes(max(x.shape))  # of which a sparse tensor has to hold none

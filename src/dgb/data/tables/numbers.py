@@ -99,6 +99,9 @@ def read_amounts(table: Table, cells: Cells, asked: Collection[str]) -> Numbers 
 def _read_typed(cells: Cells) -> Numbers | None:
     if types.is_date(cells.type) or types.is_timestamp(cells.type):
         return Numbers(_days(cells), "days")
+    if types.is_duration(cells.type):
+        spans = cells.cast(pa.duration("us"), safe=False).cast(pa.int64())
+        return Numbers(_as_floats(spans) / _DAY)
     values = _as_floats(cells) if types.is_boolean(cells.type) else number_cells(cells)
     return None if values is None else Numbers(values)
 

@@ -26,7 +26,7 @@ def read_json(path: Path) -> Any:
             raise ValueError('rows must be objects such as {"id": 1}')
         names = dict.fromkeys(name for row in rows for name in row)
         refuse_beyond_room(f"{path} takes", _CELL * len(names) * len(rows))
-        return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+        return pa.table({name: any_column([row.get(name) for row in rows]) for name in names})
 
 
 def _read_lines(content: bytes, name: str) -> Iterator[Any]:
@@ -81,10 +81,10 @@ def _sheet_table(path: Path, rows: Iterable[tuple[Any, ...]]) -> Any:
         twice = next(name for name in names if names.count(name) > 1)
         raise DGBError(f"{path}: two columns are called {twice!r}; rename one")
     cells = ([row[i] if i < len(row) else None for row in rest] for i in range(len(names)))
-    return pa.table({name: _column(column) for name, column in zip(names, cells, strict=True)})
+    return pa.table({name: any_column(column) for name, column in zip(names, cells, strict=True)})
 
 
-def _column(cells: list[Any]) -> Any:
+def any_column(cells: list[Any]) -> Any:
     """Return cells as an Arrow array, as text where they are not all of one kind."""
     if not any(isinstance(cell, dict | list) for cell in cells) or all(map(_is_plain, cells)):
         try:

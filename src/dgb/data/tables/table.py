@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.tables.sheets import read_excel, read_json
+from dgb.data.tables.sheets import any_column, read_excel, read_json
 from dgb.data.tables.text_file import open_text, read_text, records
 from dgb.errors import DGBError
 from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
@@ -135,7 +135,7 @@ def table_of(frame: Any, what: str) -> Table:
         elif hasattr(frame, "to_arrow"):
             content = frame.to_arrow()
         else:
-            content = pa.Table.from_pandas(frame, preserve_index=False)
+            content = _from_pandas(frame)
         kinds = zip(content.column_names, content.schema.types, strict=True)
         categories = tuple(str(name) for name, kind in kinds if types.is_dictionary(kind))
         return Table(_plain(content), what, categories=categories)
@@ -144,6 +144,23 @@ def table_of(frame: Any, what: str) -> Table:
         raise DGBError(
             f"{what}: not a table ({reason}); give a DataFrame whose columns each have one type"
         ) from None
+
+
+def _from_pandas(frame: Any) -> Any:
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # columns of several types, as Excel has them
+        if not frame.columns.is_unique:
+            raise
+        return pa.table({str(name): as_arrow(frame[name]) for name in frame.columns})
+
+
+def as_arrow(cells: Any) -> Any:
+    """Return a column as Arrow takes it, as text where its cells are of several types."""
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return any_column([None if cell is None or cell != cell else cell for cell in list(cells)])
 
 
 def _plain(content: Any, *, is_trimmed: bool = False) -> Any:

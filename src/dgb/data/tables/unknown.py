@@ -46,7 +46,12 @@ def tell_unknown(table: Table, ends: Pair, ids: Pair, positions: Array, reading:
     unknown = (ends[int(positions[0, row] >= 0)][int(row)].as_py() for row in rows)
     words = (f"node {str(end)!r}" for end in unknown)
     advice = _advise(reasons, reading)
-    if not reading.ends and len(table.names) > 2 and len(rows) == positions.shape[1]:
+    if (
+        not any(reasons)
+        and not reading.ends
+        and len(table.names) > 2
+        and len(rows) == positions.shape[1]
+    ):
         advice += "; name the columns of the ends with data.ends=A,B if they are others"
     found = describe_rows(table, rows, words)
     raise DGBError(f"{problem}, {len(rows):,} in all: {found}; {advice}")
