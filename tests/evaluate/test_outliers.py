@@ -124,3 +124,10 @@ def test_columns_are_described_in_the_users_words() -> None:
     dated = Feature(Column("joined", shift=365.0, unit="days", flag=True))
     assert dated.text(1.0) == "1971-01-02"
     assert replace(dated, place=1).describe(1.0, 0.25, "all") == "joined=missing (all 25%)"
+
+
+def test_a_zero_of_the_table_is_told_as_zero() -> None:
+    share = Feature(Column("share", shift=50.3, scale=29.1))
+    value = float(np.float32(-50.3 / 29.1))
+    assert value * 29.1 + 50.3 != 0 and share.text(value) == "0"
+    assert share.text(float(np.float32((0.01 - 50.3) / 29.1))) == "0.01"

@@ -382,6 +382,9 @@ def test_links_and_outliers_are_listed_or_how_to_get_them(run: Path) -> None:
     page = page_of(run)
     assert page.count('data-node="a, ') == 10 and 'data-node="&lt;b&gt;0&lt;/b&gt;"' in page
     assert "<b>0</b>" not in page and "income 3 (neighbors 9)" in page
+    pairs = "a,b,0.9573,3\na,c,0.947,1\n"
+    write_text(run / "links.csv", f"node_id,other_id,score,common_neighbors\n{pairs}")
+    assert "0.9573" in page_of(run) and "0.9470" in page_of(run)
     later = (run / "links.csv").stat().st_mtime + 60
     os.utime(run / "embeddings.parquet", (later, later))
     assert page_of(run).count("is older than the vectors of this run") == 2

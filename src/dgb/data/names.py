@@ -14,6 +14,9 @@ from dgb.terminal import readable
 EPOCH = date(1970, 1, 1)
 
 
+_FLOAT32 = 1e-6  # of shift and scale, what x does not hold any more: 0 comes back as 7e-07
+
+
 @dataclass(frozen=True)
 class Feature:
     """A column of x: which column of the table it was made of, and which part of that."""
@@ -46,7 +49,9 @@ class Feature:
         """Return a number of x as the table has it: a share, a date, or a number unscaled."""
         if self.is_share:
             return f"{value:.0%}"
-        number = value * self.column.scale + self.column.shift
+        shift, scale = self.column.shift, self.column.scale
+        number = value * scale + shift
+        number = 0.0 if abs(number) < _FLOAT32 * (abs(shift) + abs(scale)) else number
         if self.column.unit == "days" and abs(number) < 2**19:
             return str(EPOCH + timedelta(days=round(number)))
         return f"{number:,.0f}" if abs(number) >= 1000 else readable(number)

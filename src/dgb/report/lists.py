@@ -33,7 +33,7 @@ def _list_section(folder: Path, name: str, title: str, note: str, columns: Any) 
     if path.stat().st_mtime < (folder / EMBEDDINGS).stat().st_mtime:
         old = f"{name} is older than the vectors of this run. Renew it with"
         return section(verb, title, f'<p class="card missing">{old} {again}</p>')
-    rows = list(_read(path, [key for key, _ in columns]))
+    rows = _align_scores(list(_read(path, [key for key, _ in columns])))
     cells = [[_cell(row, key) for key, _ in columns] for row in rows]
     table = html_table([head for _, head in columns], map(html_row, cells), scope="col")
     more = f"The first {len(rows)} of <code>{name}</code>; a click shows a node on the map."
@@ -53,6 +53,15 @@ def _read(path: Path, wanted: list[str]) -> Iterator[Row]:
     except (csv.Error, UnicodeDecodeError) as error:
         verb = path.stem
         raise DGBError(f"{path} is damaged ({error}); run `dgb {verb}` again") from error
+
+
+def _align_scores(rows: list[Row]) -> list[Row]:
+    """Return the rows with as many decimals in each score; 0.947 is 0.9470 below 0.9573."""
+    digits = [len((row["score"] or "").partition(".")[2]) for row in rows]
+    try:
+        return [row | {"score": f"{float(row['score'] or ''):.{max(digits)}f}"} for row in rows]
+    except ValueError:  # not by us
+        return rows
 
 
 def _cell(row: Row, key: str) -> str:
