@@ -52,7 +52,7 @@ def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
     """
     if not recipe.train.by_graph:
         return recipe
-    changed: dict[str, int] = {}
+    changed: dict[str, Any] = {}
     if graph.num_nodes > ROWS and not recipe.train.batch_size and _has_thick_rows(graph, recipe):
         epochs = recipe.train.epochs
         if epochs == Train().epochs:
