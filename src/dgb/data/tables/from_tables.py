@@ -15,7 +15,6 @@ from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.ends import Ends
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.labels import join_labels
-from dgb.data.tables.leaks import tell_leaks
 from dgb.data.tables.nodes import (
     NodeRows,
     read_label_rows,
@@ -23,6 +22,7 @@ from dgb.data.tables.nodes import (
     refuse_nameless,
     without_missing,
 )
+from dgb.data.tables.suspects import note_leaks
 from dgb.data.tables.table import Cells, Table, table_of
 from dgb.data.tables.unknown import add_rows
 from dgb.data.weights import merge_repeats
@@ -57,7 +57,7 @@ def graph_from_tables(
         parts = _read_parts(found, rows, labels, reading, notes) if found else {}
     faults.refuse()
     if rows and not encoding:
-        notes += tell_leaks(rows.table, rows.features, parts["labels"])
+        notes += note_leaks(rows.table, rows.features, parts["labels"])
     structure = encoding.structure if encoding else reading.structure
     graph = make_featured_graph(name, x, structure=structure, **parts)
     return replace(graph, encoding=learned or graph.encoding, notes=(*notes, *graph.notes))
