@@ -287,7 +287,7 @@ def test_graphs_without_labels_are_searched_without_labels(
     labelled = search(blocks, recipe, tmp_path / "labelled", **named)
     assert labelled.recipe == found.recipe and labelled.score == found.score
     assert written(tmp_path / "labelled")[0] == written(tmp_path / "bare")[0]
-    with pytest.raises(DGBError, match="--criterion effective_rank"):
+    with pytest.raises(DGBError, match="--criterion edge_auc"):
         search(bare, recipe, tmp_path / "other", criterion="validation")
 
 
