@@ -11,12 +11,12 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.encoding import Column
 from dgb.data.ids import find_positions
-from dgb.data.tables.ends import split_names
 from dgb.data.tables.numbers import Numbers, read_numbers
 from dgb.data.tables.table import Cells, Table, describe_rows, is_text, text_cells
 from dgb.data.tables.vectors import is_list, read_vectors, with_lists
 from dgb.errors import DGBError
 from dgb.recipe import Data
+from dgb.settings import listed_names
 
 WORDS = 256  # columns that words are hashed to
 SPARSE = 0.25  # share of x that is filled, below which x is sparse
@@ -41,7 +41,7 @@ def learn_column(table: Table, name: str, reading: Data) -> Encoded:
     table = with_lists(table, name)
     cells = table.content.column(name)
     asked = (reading.decimal, reading.dates)
-    is_named = name in (*table.categories, *split_names(reading.categories))
+    is_named = name in (*table.categories, *listed_names(reading.categories))
     if is_list(cells):
         found: Numbers | None = read_vectors(table, name)
     else:

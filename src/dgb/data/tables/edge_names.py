@@ -8,11 +8,12 @@ import pyarrow as pa
 from pyarrow import compute
 
 from dgb.data.ids import find_positions
-from dgb.data.tables.ends import Ends, find_ends, split_names
+from dgb.data.tables.ends import Ends, find_ends
 from dgb.data.tables.numbers import are_dates, are_missing
 from dgb.data.tables.table import NUMBER, Cells, Table, is_title
 from dgb.errors import DGBError
 from dgb.recipe import Data
+from dgb.settings import listed_names
 
 _LOOKED_AT = 100  # rows that tell whether the first is unlike them
 _SURELY = 10  # rows and columns from which a square of numbers is no list of edges
@@ -64,7 +65,7 @@ def refuse_square(table: Table) -> None:
 
 def _holds_asked(table: Table, reading: Data) -> bool:
     """Tell whether the first row has the names of columns that are asked for."""
-    asked = {name.lower() for name in (*split_names(reading.ends), reading.weight) if name}
+    asked = {name.lower() for name in (*listed_names(reading.ends), reading.weight) if name}
     return bool(asked) and asked <= {cell.lower() for cell in table.row_text()}
 
 

@@ -11,6 +11,7 @@ from pyarrow import compute, types
 from dgb.data.ids import find_positions
 from dgb.data.tables.table import NUMBER, Cells, Table, find_column, is_text
 from dgb.errors import DGBError
+from dgb.settings import listed_names
 
 _WELL_KNOWN = """
 source/target source/destination source/dest src/dst src/dest src/tgt src/target from/to u/v
@@ -72,13 +73,8 @@ def find_ends(names: Iterable[str], types: tuple[str, str]) -> tuple[str, ...] |
     return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
 
 
-def split_names(asked: str) -> list[str]:
-    """Return the names in a list that is separated by commas."""
-    return [name.strip() for name in asked.split(",") if name.strip()]
-
-
 def _asked_columns(table: Table, asked: str) -> tuple[str, ...]:
-    found = [find_column(table, name, (), "data.ends") for name in split_names(asked)]
+    found = [find_column(table, name, (), "data.ends") for name in listed_names(asked)]
     ends = tuple(name for name in found if name is not None)
     if len(ends) != 2 or ends[0] == ends[1]:
         raise DGBError(f"data.ends={asked} must name two columns, such as data.ends=buyer,seller")
