@@ -1,6 +1,7 @@
 """What the tables ask for: rows, recipes, seeds, and nothing that depends on the day."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -130,6 +131,22 @@ def test_parts_are_changes_of_the_default(dataset: str) -> None:
     assert jobs["links alone"].train.bootstrap == 0
     assert jobs["bootstrapping alone"].links.weight == 0
     assert len({recipe_hash(recipe) for recipe in jobs.values()}) == len(jobs)
+
+
+def test_parts_are_of_files_of_graphs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("Mine.npz", "cora"):
+        (tmp_path / name).write_bytes(b"")
+    assert check_datasets("Mine.npz,CORA,Mine.npz", "parts") == ("cora", "Mine.npz")
+    with pytest.raises(DGBError, match="data set of the paper"):
+        check_datasets("Mine.npz", "table2")
+    jobs = {job.dataset: job for job in plan("parts", ("cora", "Mine.npz"), 1)}
+    assert {name: job.data.graph for name, job in jobs.items()} == {
+        "cora": "cora",
+        "Mine": "Mine.npz",
+    }
+    assert not jobs["cora"].recipe.data.graph  # the data set, not the file of its name
+    assert jobs["cora"].hash == jobs["Mine"].hash
 
 
 def test_seeds_come_before_cells_so_that_a_stopped_table_has_all_rows() -> None:

@@ -10,7 +10,7 @@ from dgb.measure.job import Job
 from dgb.recipe import Recipe
 from dgb.reproduce.pairs import ABLATIONS, LONG, table3_recipes, table4_recipe
 from dgb.reproduce.published import DATASETS
-from dgb.settings import check_names, split_list
+from dgb.settings import check_names, listed_names, split_list
 
 TABLES = ("table2", "table3", "table4", "parts")
 RUNS = {"table2": 20, "table3": 5, "table4": 5, "parts": 5}
@@ -79,9 +79,11 @@ def _runs(cell: Job) -> int:
 
 def check_datasets(names: str, table: str = "") -> tuple[str, ...]:
     """Return the data sets of a list such as cora,pubmed; parts are of files of graphs too."""
-    chosen = split_list(names)  # one named twice is measured once
-    known = [name for name in chosen if table != "parts" or not Path(name).exists()]
+    listed = dict.fromkeys(listed_names(names))
+    files = [name for name in listed if table == "parts" and _is_file(name)]
+    known = split_list(",".join(name for name in listed if name not in files))
     check_names("data set of the paper", known, DATASETS)
+    chosen = (*known, *files)  # one named twice is measured once
     if not chosen:
         raise DGBError(f"--datasets takes one or more of {', '.join(DATASETS)}, joined by commas")
     return chosen
@@ -96,10 +98,15 @@ def _cells(table: str, dataset: str) -> list[Job]:
     elif table == "table4":
         recipes = {row: table4_recipe(dataset, row) for row in ABLATIONS}
     else:
-        file = (f"data.graph={dataset}",) if Path(dataset).exists() else ()
+        file = (f"data.graph={dataset}",) if _is_file(dataset) else ()
         recipes = {row: load_recipe(DEFAULT, (*sets, *file)) for row, sets in PARTS.items()}
         dataset = Path(dataset).stem
     return [Job(table, row, dataset, "dgb", recipe) for row, recipe in recipes.items()]
+
+
+def _is_file(dataset: str) -> bool:
+    """Tell whether a data set is a graph of a user's own; a folder called cora is not Cora."""
+    return dataset.lower() not in DATASETS and Path(dataset).exists()
 
 
 # Trainings of a cell: ten, and three where one took longer than a minute on one thread.

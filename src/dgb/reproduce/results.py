@@ -73,8 +73,8 @@ def table_lines(table: str, results: Path) -> Pairs:
     of the graph that was measured last.
     """
     if table != HETERO:
-        others = [line["dataset"] for line in read_lines(results / "parts.jsonl")]
-        datasets = dict.fromkeys((*DATASETS, *(others if table == "parts" else ())))
+        lines = read_lines(results / "parts.jsonl") if table == "parts" else []
+        datasets = dict.fromkeys((*DATASETS, *(line["dataset"] for line in lines)))
         return match_lines(by_dgi_too(plan(table, tuple(datasets), MOST_RUNS)), results)
     last = {m["dataset"]: m["graph_hash"] for m in read_lines(results / f"{HETERO}.jsonl")}
     cells = [cell for dataset in last for cell in hetero_cells(dataset)]
