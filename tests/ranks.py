@@ -1,6 +1,5 @@
 """Two processes that work together, started for the price of one."""
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,5 +16,4 @@ def run_ranks(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _fork(_: int, function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    importlib.import_module("torch._dynamo")  # which a parallel model brings
     start_processes(function, arguments, nprocs=2, start_method="fork")  # type: ignore[no-untyped-call]

@@ -1,9 +1,10 @@
 """Two processes that share the rows take the gradient of one process that has them all."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import distributed, nn
+from torch import distributed
 
 from dgb.cookbook import load_recipe
 from dgb.model.bootstrap import Bootstrap
@@ -25,17 +26,21 @@ def gradient(rank: int, size: int, folder: str) -> None:
     for_weights, for_masks = generators(0, torch.device("cpu"))
     inputs = make_inputs(graph, recipe, torch.device("cpu"))
     views = draw_views(inputs, recipe, for_masks)
-    model: nn.Module = Bootstrap(graph.num_features, recipe, for_weights)
+    model = Bootstrap(graph.num_features, recipe, for_weights)
     learnt = [p for p in model.parameters() if p.requires_grad]
-    if size > 1:
-        store = f"file://{folder}/store"
-        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=size)
-        model = nn.parallel.DistributedDataParallel(model)
     rows = torch.arange(rank, 60, size)
     symmetric_loss(model(*(view.rows(rows) for view in views))).backward()  # type: ignore[no-untyped-call]
-    torch.save([p.grad for p in learnt], f"{folder}/{size}-{rank}.pt")
+    grads: list[Any] = [p.grad for p in learnt]
     if size > 1:
+        # Not by DistributedDataParallel: freed after its group, it may wait for a thread for ever
+        # that waits for it.
+        store = f"file://{folder}/store"
+        distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=size)
+        for grad in grads:
+            distributed.all_reduce(grad)
+            grad /= size
         distributed.destroy_process_group()
+    torch.save(grads, f"{folder}/{size}-{rank}.pt")
 
 
 def test_two_processes_are_one_process(tmp_path: Path) -> None:
