@@ -3,19 +3,18 @@
 Modules are imported when something is made: the names are known at once.
 """
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from dgb.commands.options import add_count, add_data_options, add_list, check_counts
 from dgb.errors import DGBError
+from dgb.settings import split_list
+from dgb.terminal import log, output
 
 if TYPE_CHECKING:
     from dgb.measure.place import Place
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
-
-from dgb.commands.options import add_count, add_data_options, add_list, check_counts
-from dgb.settings import split_list
-from dgb.terminal import log, output
 
 
 class Asked(NamedTuple):
@@ -59,7 +58,6 @@ def make_hetero(table: str, place: "Place", asked: Asked) -> str:
     from dgb.reproduce.results import measure_missing, table_lines
     from dgb.reproduce.typed_plan import load_set, locate, plan_hetero, sets_at_hand
     from dgb.reproduce.typed_table import write_hetero_table
-    from dgb.terminal import log
 
     graphs = {name: load_set(name, place) for name in asked.datasets or sets_at_hand(place)}
     if not graphs:
