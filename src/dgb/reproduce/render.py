@@ -63,7 +63,7 @@ def _html_table(rows: list[SummaryRow]) -> str:
 
 
 def _head(datasets: list[str]) -> tuple[str, ...]:
-    return "", *(dataset.capitalize() for dataset in datasets)
+    return "", *(dataset.replace("_", " ").capitalize() for dataset in datasets)
 
 
 def _text(row: SummaryRow, dataset: str) -> str:
