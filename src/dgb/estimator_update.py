@@ -28,7 +28,7 @@ def update(
     edges: Any = None,
     epochs: int | None = None,
 ) -> Array:
-    """Train further on a new version of the graph, in a fifth of the time and in the same axes.
+    """Train further on a new version of the graph, in a quarter of the time and in the same axes.
 
     Vectors of nodes that were there before compare with those they had. `drift_` then has the
     columns of drift.csv, a row for every node: `pandas.DataFrame(model.drift_)`.
@@ -36,7 +36,7 @@ def update(
     Args:
         X, adjacency, edges: The new version, as for `fit`; its nodes are known by their ids, in
             arrays by their positions.
-        epochs: How many; None takes a fifth of those of the fit.
+        epochs: How many; None takes a sixth of those of the fit.
 
     Returns:
         float32 array [num_nodes, columns], a row per node of the new version, as `node_ids_`.

@@ -30,7 +30,7 @@ from dgb.train.monitor import read_metrics
 
 DRIFT = "drift.csv"
 # Of a training from the beginning. benchmarks/update.py measures them.
-EPOCHS, RATE = 0.2, 0.3
+EPOCHS, RATE = 1 / 6, 0.3
 INERTIA = 1e-6  # of the axes, against turns that hardly any node speaks for
 LEARNT = BLOCKS[0]
 LISTED = 10  # nodes that moved most, in the summary
