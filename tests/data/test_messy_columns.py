@@ -101,8 +101,61 @@ def test_words_that_only_name_rows_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["Jan {}, 2020", "{}-Jan-2020", "{:02d}.01.20", "2020-01-{:02d} 10:00 UTC", "10:{:02d}"]
+    "form",
+    [
+        *("{}-Jan-20", "{}. Januar 2020", "{:02d}.01.20", "2020-01-{:02d} 10:00 UTC", "10:{:02d}"),
+        *("20{:02d}-05", "May 20{:02d}", "Wed, {} Jan 2020 10:00:00 +0000", "202001{:02d}T1000"),
+    ],
 )
 def test_dates_that_are_not_read_are_told(tmp_path: Path, form: str) -> None:
     told = words(tmp_path, [form.format(i + 1) for i in range(25)])
     assert "text that looks like dates, read as words; write such as 2020-12-31" in told
+
+
+MAY = ["3 May 2020", "May 13, 2020", "2020-Jun-02"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        (MAY, [0, 10, 30]),
+        (["3-may-2020", "13. MAY 2020", "2 Jun. 2020"], [0, 10, 30]),
+        (["Sun, 3 May 2020 12:00", "Wed May 13th, 2020", "2nd of June 2020"], [0.5, 10, 30]),
+        (["2020-05-03", "13.05.2020", "June 2, 2020"], [0, 10, 30]),
+        (["05/13/2020 12:30 AM", "05/13/2020 12:30 pm", "05/13/2020 1:00 p.m."], [0, 0.5, 0.52]),
+    ],
+)
+def test_dates_with_names_of_months_and_halves_of_the_day_are_read(
+    tmp_path: Path, cells: list[str], wanted: list[float]
+) -> None:
+    days = values(column(tmp_path, cells))
+    assert (days - days[0] + wanted[0]).tolist() == pytest.approx(wanted, abs=0.01)
+
+
+def test_a_run_reads_names_of_months_again(tmp_path: Path) -> None:
+    run = column(tmp_path, MAY).encoding
+    again = values(column(tmp_path, ["2020-05-03", "4 May 2020", "n/a"], encoding=run))
+    assert again[1] - again[0] == pytest.approx(1, abs=0.01)
+    with pytest.raises(DGBError, match=r"nodes\.csv:2: v is '31 June 2020'"):
+        column(tmp_path, ["31 June 2020", *MAY])
+
+
+@pytest.mark.parametrize("text", ["May 2020 was fine", "3 Mayor 2020", "mar 3", "Maybe 3, 2020"])
+def test_words_that_are_like_months_stay_words(tmp_path: Path, text: str) -> None:
+    graph = column(tmp_path, [text, "June came late", "old"], text="words")
+    assert graph.encoding is not None and graph.encoding.columns[0].kind == "words"
+
+
+def test_whole_numbers_that_all_are_dates_are_read_as_such(tmp_path: Path) -> None:
+    cells = [f"2020{month:02d}28" for month in range(1, 13)]
+    graph = column(tmp_path, [*cells, ""])
+    assert np.diff(values(graph))[:3].tolist() == pytest.approx([31, 29, 31], abs=0.01)
+    assert "nodes.csv: whole numbers such as 20201231 read as dates: v" in graph.notes
+    one = values(column(tmp_path, ["20200128", "20200129"], encoding=graph.encoding))
+    assert one[1] - one[0] == pytest.approx(1, abs=0.01)
+    frame = pd.DataFrame({"id": range(13), "v": [*map(float, cells), np.nan]})
+    edges = pd.DataFrame({"source": range(12), "target": range(1, 13)})
+    assert values(to_graph(frame, edges=edges)) == pytest.approx(values(graph), abs=0.01)
+    for numbers in ([*cells, "20201301"], cells[:3]):  # one is no date, or they are few
+        plain = column(tmp_path, numbers)
+        assert plain.encoding is not None and not plain.encoding.columns[0].unit

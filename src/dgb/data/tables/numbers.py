@@ -2,26 +2,18 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
+from dgb.data.tables.dates import count_days, read_dates, read_digits
 from dgb.data.tables.marks import strip_marks
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
-from dgb.data.tables.written import (
-    find_decimal,
-    find_order,
-    has_other_dates,
-    plain_numbers,
-    read_days,
-)
+from dgb.data.tables.written import COMPACT, find_decimal, plain_numbers
 from dgb.errors import DGBError
 
-_DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-_DAY = 86_400_000_000  # microseconds
 _LARGEST = float(np.finfo(np.float32).max)
 # What people and programs write where there is no number.
 ERRORS = ("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!")  # of spreadsheets
@@ -51,6 +43,9 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
         if not is_text(cells):
             raise no_feature(table, name)
         return None
+    is_plain = not (found.unit or found.form or found.mark)
+    days = read_digits(found.values, asked) if is_plain else None
+    found = found if days is None else Numbers(days, "days", COMPACT)
     is_number = np.abs(found.values) <= _LARGEST
     if is_number.all():
         return found
@@ -98,10 +93,10 @@ def read_amounts(table: Table, cells: Cells, asked: Collection[str]) -> Numbers 
 
 def _read_typed(cells: Cells) -> Numbers | None:
     if types.is_date(cells.type) or types.is_timestamp(cells.type):
-        return Numbers(_days(cells), "days")
+        return Numbers(count_days(cells), "days")
     if types.is_duration(cells.type):
         spans = cells.cast(pa.duration("us"), safe=False).cast(pa.int64())
-        return Numbers(_as_floats(spans) / _DAY)
+        return Numbers(_as_floats(spans) / 86_400_000_000)
     values = _as_floats(cells) if types.is_boolean(cells.type) else number_cells(cells)
     return None if values is None else Numbers(values)
 
@@ -114,30 +109,8 @@ def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | 
     is_true = compute.equal(lowered, "true")
     if compute.all(compute.or_(is_true, compute.equal(lowered, "false"))).as_py():
         return Numbers(_as_floats(is_true))
-    order, days, is_other = "", np.zeros(len(cells)), np.zeros(len(cells), bool)
-    if has_other_dates(cells):
-        order = find_order(cells, asked)
-        days, is_other = read_days(cells, order)
-    is_iso = compute.fill_null(compute.match_substring_regex(cells, _DATE), False)
-    if 2 * int(np.sum(is_other | np.asarray(is_iso.to_numpy()))) <= len(cells) - cells.null_count:
-        return None
-    return Numbers(np.where(is_other, days, _iso_days(keep_where(is_iso, cells))), "days", order)
-
-
-def _iso_days(dates: Cells) -> Array:
-    for zone in (None, "UTC"):
-        try:
-            return _days(dates.cast(pa.timestamp("us", zone)))
-        except pa.ArrowInvalid:
-            continue
-    # Some with a zone and some without, or a 31st of June: one by one.
-    return np.array([_day(cell) for cell in dates.to_pylist()])
-
-
-def are_dates(cells: Cells) -> bool:
-    """Tell whether all cells of text are dates such as 2020-12-31 or 31.12.2020."""
-    is_iso = compute.match_substring_regex(cells, _DATE)
-    return bool((read_days(cells, "")[1] | np.asarray(is_iso.to_numpy())).all())
+    dates = read_dates(cells, asked)
+    return None if dates is None else Numbers(dates[0], "days", dates[1])
 
 
 def are_missing(cells: Cells) -> Array:
@@ -155,19 +128,6 @@ def hold(cells: Cells, marks: Sequence[str]) -> Cells:
 
 def _are_most(is_such: Cells) -> bool:
     return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - int(is_such.null_count)
-
-
-def _day(cell: str | None) -> float:
-    try:
-        moment = datetime.fromisoformat(cell or "")
-    except ValueError:
-        return np.nan
-    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1e6 / _DAY
-
-
-def _days(cells: Cells) -> Array:
-    zone = getattr(cells.type, "tz", None)
-    return _as_floats(cells.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())) / _DAY
 
 
 def _as_floats(cells: Cells) -> Array:

@@ -23,8 +23,11 @@ _TIME = (
     r"[ ,T]*(?:\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)? *(?:[ap]\.?m\.?)? *(?:z|utc|gmt|[+-]\d\d:?\d\d)?"
 )
 _DAY = rf"\d{{1,4}}[-./]\d\d?[-./]\d{{1,4}}|\d\d?[ -.]+{_MONTH}[ -.,]+\d{{2,4}}"
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[., ]+)?"
+_OF_YEAR = rf"\d{{4}}[-/]\d\d|\d\d[-/]\d{{4}}|{_MONTH}[. ]+\d{{4}}|\d{{8}}t\d{{4,6}}z?"
 _DATED = re.compile(
-    rf"(?:(?:{_DAY}|{_MONTH} \d\d?(?:st|nd|rd|th)?,? \d{{4}}){_TIME}|\d\d?:\d\d(?::\d\d)?)"
+    rf"(?:{_WEEKDAY}(?:{_DAY}|{_MONTH} \d\d?(?:st|nd|rd|th)?,? \d{{4}}){_TIME}|{_OF_YEAR}|"
+    r"\d\d?:\d\d(?::\d\d)?)"
 )
 
 
