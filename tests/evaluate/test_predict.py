@@ -106,6 +106,17 @@ def test_a_temperature_undoes_one_and_stays_finite() -> None:
     assert fit_temperature(sure, np.array([0, 1] * 5))[1] > 0.1
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_temperature_reaches_probabilities_that_float32_rounds_to_one(count: int) -> None:
+    labels = np.arange(60) % count
+    rows = np.eye(count, dtype=np.float32)[labels]
+    apply = predict._fit_classes(count)(rows, labels, 1e-6)
+    near, far = (apply(scale * rows[:1])[0, 1] for scale in (np.float32(5), np.float32(10)))
+    assert far < near - 17 and far / near == pytest.approx(2, abs=0.3)
+    cool = soften(apply(10 * rows[:1]), -far / 2)[0]
+    assert 0.6 < cool[0] < 0.9  # e² to 1
+
+
 def test_calibration_error_by_hand() -> None:
     probabilities = np.repeat([[0.8, 0.2]], 20, axis=0)
     truth = np.tile([0, 1], 10)

@@ -151,12 +151,24 @@ def _fit_classes(count: int) -> Fit:
 
         def apply(rows: Any) -> Array:
             logits = np.full((rows.shape[0], count), rare)
-            logits[:, seen] = 0 if model is None else model.predict_log_proba(rows)
-            return np.maximum(logits, -700)  # where a probability was rounded to zero
+            logits[:, seen] = 0 if model is None else _log_probabilities(model, rows)
+            return logits
 
         return apply
 
     return fit
+
+
+def _log_probabilities(model: Any, rows: Any) -> Array:
+    """Return what `predict_log_proba` does, also where a probability is rounded to 0 or 1.
+
+    Of rows of float32 that happens at a logit of 17, and no temperature would undo it.
+    """
+    logits = np.asarray(model.decision_function(rows), np.float64)
+    if logits.ndim == 1:
+        logits = np.stack([np.zeros_like(logits), logits], axis=1)
+    logits -= logits.max(axis=1, keepdims=True)
+    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
 
 def _fit_numbers(rows: Any, values: Array, weight_decay: float) -> Apply:
