@@ -25,6 +25,12 @@ from tests.data.test_messy import column, folder, values
         (["1 000", "12\u00a0500", "3"], [1000, 12500, 3], ""),
         (["1'000.50", "2’000", "3"], [1000.5, 2000, 3], ""),
         (["\u22125", "3", "(4)"], [-5, 3, -4], ""),
+        (["5.25-", "3", "4"], [-5.25, 3, 4], ""),
+        (["'5", "'3.5", "4"], [5, 3.5, 4], ""),
+        (["5\u200b", "\ufeff3", "4"], [5, 3, 4], ""),
+        (["50 %", "7.5 %", "0"], [50, 7.5, 0], "%"),
+        (["1,50E+03", "3", "2,5"], [1500, 3, 2.5], ""),
+        (["1", "\u2014", "3", "..", "2", "#NV", "2"], [1, 2, 3, 2, 2, 2, 2], ""),
     ],
 )
 def test_marks_at_numbers_are_read_past(
@@ -37,7 +43,8 @@ def test_marks_at_numbers_are_read_past(
 
 
 @pytest.mark.parametrize(
-    "cells", [["180 cm", "1.7 m"], ["12a", "14"], ["A12", "A13"], ["Q1", "Q2"]]
+    "cells",
+    [["180 cm", "1.7 m"], ["12a", "14"], ["A12", "A13"], ["Q1", "Q2"], ["50%", "0.5", "7%"]],
 )
 def test_several_marks_and_codes_stay_text(tmp_path: Path, cells: list[str]) -> None:
     graph = column(tmp_path, cells)

@@ -9,17 +9,22 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.tables.dates import count_days, read_dates, read_digits
-from dgb.data.tables.marks import strip_marks
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
-from dgb.data.tables.written import COMPACT, find_decimal, plain_numbers
+from dgb.data.tables.written import COMPACT, find_decimal, plain_numbers, strip_marks
 from dgb.errors import DGBError
 
 _LARGEST = float(np.finfo(np.float32).max)
 # What people and programs write where there is no number.
-ERRORS = ("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!")  # of spreadsheets
-NOTHING = (*ERRORS, "n/a", "nan", "nat", "null", "(null)", "<na>", "\\n", "?", "(blank)")
+ERRORS = (  # of spreadsheets, in some of their languages
+    *("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!"),
+    *("#nv", "#wert!", "#bezug!", "#n/d", "#valeur!", "#nom?"),
+)
+NOTHING = (*ERRORS, "n/a", "(n/a)", "nan", "nat", "null", "(null)", "<na>", "\\n", "?", "(blank)")
 # What may mean nothing, and does in a column of numbers.
-MAYBE = ("na", "n.a.", "k.a.", "none", "nil", "-", "--", ".", "missing", "unknown", "undefined")
+MAYBE = (
+    *("na", "n.a.", "k.a.", "none", "nil", "-", "--", ".", "missing", "unknown", "undefined"),
+    *("\u2013", "\u2014", "..", "...", "\u2026", "n.d.", "n/k", "not available"),
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,8 @@ Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 _READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 _NAMED = 5  # rows that an error names
+# What is not seen at the ends of a cell that was copied from a page.
+UNSEEN = " \t\u00a0\u00ad\u200b\u200e\u200f\u2060\ufeff"
 
 
 @dataclass(frozen=True, eq=False)

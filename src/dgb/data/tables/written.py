@@ -1,10 +1,12 @@
-"""How people write numbers with commas, 1,007 and 3,5, and what is told of forms that were read."""
+"""How people write numbers: 1,007 and 3,5, €1.200,50, 12 %, 180 cm, 1 000 and 1'000, (5) for −5."""
 
 from collections.abc import Collection
 
+import numpy as np
+import pyarrow as pa
 from pyarrow import compute
 
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text
+from dgb.data.tables.table import NUMBER, UNSEEN, Cells, Table, is_text
 
 POINT, COMMA = "point", "comma"  # what stands before the decimals
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
@@ -17,9 +19,23 @@ FORMS = {  # and what is told of them
     COMPACT: "whole numbers such as 20201231 read as dates",
 }
 _BY_POINT = r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$"
-_BY_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+$"
-_GROUPED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.007, which is a thousand next to decimal commas
+_BY_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?$"
+_THOUSANDS = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"  # 1.007, which is a thousand next to decimal commas
 _DECIMALS = r"^[+-]?(0\.\d+|\d+\.(\d{1,2}|\d{4,}))$"  # what only a decimal point can be
+_SIGN = r"[+\-\x{2212}]?"
+_MONEY = r"\p{Sc}|[A-Z]{3}"
+_MARKED = (
+    rf"^(?P<before>{_SIGN}\s*(?:{_MONEY})|)\s*(?P<number>{_SIGN}\d[\d.,]*|\.\d+)\s*"
+    r"(?P<after>%|\x{2030}|\p{Sc}|\p{L}[\p{L}\x{00b2}\x{00b3}/]{0,9}|\x{00b0}\p{L}?|)$"
+)
+_GROUPED = r"^(\D*[1-9]\d{0,2})(?:[ \x{00a0}\x{202f}'\x{2019}]\d{3})+(?:[.,]\d+)?\D*$"
+_BETWEEN = r"(\d)[ \x{00a0}\x{202f}'\x{2019}](\d)"
+_LOOKED_AT = 200
+_NONE = pa.scalar("", pa.large_string())  # what is put between joined texts
+_QUOTED = r"""^(?:='"|="|'|")([+-]?\d[\d.,]*)["']?$"""  # as spreadsheets keep text as it is
+_ZERO = r"^0+([.,]0+)?$"
+_NEGATIVE = r"^\((.*\d.*)\)$"  # as accountants write it
+
 _FEW = 3  # cells from which commas are no slip, though most cells have none
 
 
@@ -62,7 +78,7 @@ def plain_numbers(cells: Cells, decimal: str) -> Cells:
     """Return text with a decimal point and no other mark, where cells are written with commas."""
     if decimal == POINT:
         return _rewrite(cells, _BY_POINT, ((",", ""),))
-    cells = _rewrite(cells, _GROUPED, ((".", ""),))
+    cells = _rewrite(cells, _THOUSANDS, ((".", ""),))
     return _rewrite(cells, _BY_COMMA, ((".", ""), (",", ".")))
 
 
@@ -81,3 +97,53 @@ def are_like(cells: Cells, form: str) -> Cells:
 def count_true(is_such: Cells) -> int:
     """Count the cells that something is true of."""
     return int(compute.sum(is_such).as_py() or 0)
+
+
+def strip_marks(cells: Cells) -> tuple[Cells, str]:
+    """Return text without the mark that stands at its numbers, and the mark; "" where none does.
+
+    Only where all cells that have a mark have the same one, at least half of them do, of a mark of
+    letters and of % all of them, and no cell is of another form.
+    """
+    head = cells.drop_null().slice(0, _LOOKED_AT)  # which tells it of most columns
+    if compute.all(compute.match_substring_regex(head, NUMBER)).as_py():
+        return cells, ""
+    if not compute.all(compute.match_substring_regex(_plain_digits(head), _MARKED)).as_py():
+        return cells, ""
+    plain = _plain_digits(cells)
+    parts = compute.extract_regex(plain, _MARKED)
+    is_marked = np.asarray(parts.is_valid().to_numpy())
+    if not is_marked.any() or not is_marked[np.asarray(cells.is_valid().to_numpy())].all():
+        return plain, ""
+    before, number, after = (
+        compute.struct_field(parts, name) for name in ("before", "number", "after")
+    )
+    sign = compute.replace_substring_regex(before, r"[^-]", "")
+    mark = compute.binary_join_element_wise(
+        compute.replace_substring_regex(before, r"[-+\s]", ""), after, _NONE
+    )
+    marks = [text for text in compute.unique(mark.drop_null()).to_pylist() if text]
+    shown = count_true(compute.fill_null(compute.not_equal(mark, ""), False))
+    if len(marks) != 1:
+        return plain, ""
+    # 0.5 next to 50 % may be either, and 12a next to 14 is a house: only a zero needs no mark.
+    bare = count_true(compute.and_(compute.equal(mark, ""), are_like(number, _ZERO)))
+    is_all = marks[0][0].isalpha() or marks[0] in "%\u2030"
+    if (shown + bare if is_all else 2 * shown) < is_marked.sum():
+        return plain, ""
+    joined = compute.binary_join_element_wise(sign, number, _NONE)
+    return compute.if_else(pa.array(is_marked), joined, plain), marks[0]
+
+
+def _plain_digits(cells: Cells) -> Cells:
+    """Return text with - for −5, 5- and (5), without quotes and what stands between thousands."""
+    text = compute.utf8_trim(compute.replace_substring(cells, "\u2212", "-"), UNSEEN)
+    text = compute.replace_substring_regex(text, _QUOTED, r"\1")
+    is_grouped = compute.fill_null(compute.match_substring_regex(text, _GROUPED), False)
+    if compute.any(is_grouped).as_py():
+        joined = text
+        for _ in range(2):  # 1 2 3: the middle one is part of two places
+            joined = compute.replace_substring_regex(joined, _BETWEEN, r"\1\2")
+        text = compute.if_else(is_grouped, joined, text)
+    text = compute.replace_substring_regex(text, r"^(\d[\d.,]*)-$", r"-\1")
+    return compute.replace_substring_regex(text, _NEGATIVE, r"-\1")
