@@ -58,7 +58,7 @@ def test_ids_of_frames_keep_their_type() -> None:
 
 def test_repeated_ids_are_counted_and_named(tmp_path: Path) -> None:
     with pytest.raises(DGBError) as caught:
-        graph_of(tmp_path, "id,f\na,1\nb,1\n\na,1\n" + "b,1\n" * 6)
+        graph_of(tmp_path, "id,f\na,1\nb,1\n\na,2\n" + "".join(f"b,{i}\n" for i in range(2, 8)))
     message = str(caught.value)
     assert "7 in all: nodes.csv:5: id 'a' again; nodes.csv:6: id 'b' again" in message
     assert "and 2 more" in message

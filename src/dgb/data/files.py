@@ -109,7 +109,8 @@ def find_tables(folder: Path, reading: Data) -> tuple[Path, Data]:
     edges, nodes, labels = (_only_file(folder, what) for what in ("edges", "nodes", "labels"))
     if not edges:
         raise DGBError(
-            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_list_folder(folder)}"
+            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_list_folder(folder)}; "
+            "give the file of edges itself, and that of the nodes as data.nodes=FILE"
         )
     reading = replace(reading, nodes=reading.nodes or nodes, labels=reading.labels or labels)
     return Path(edges), reading

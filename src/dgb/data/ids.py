@@ -1,7 +1,9 @@
 """Node ids: integers or text, matched without a loop, and nodes found by them."""
 
 import difflib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,37 @@ from dgb.errors import DGBError
 from dgb.terminal import some
 
 _WHOLE = r"^(0|-?[1-9]\d{0,18})$"  # written as Python writes it, so that "007" stays text
+_SPELT: dict[str, Callable[[Cells], Cells]] = {
+    "in case": lambda ids: compute.utf8_lower(ids),
+    "in leading zeros": lambda ids: compute.replace_substring_regex(ids, r"^0+(\d)", r"\1"),
+    "in a .0 behind them": lambda ids: compute.replace_substring_regex(ids, r"^(\d+)\.0$", r"\1"),
+    "in blanks or marks that are not seen": lambda ids: compute.replace_substring_regex(
+        ids, r"[\s\x{00a0}\x{00ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+", ""
+    ),
+    "in how their letters are stored": lambda ids: compute.utf8_normalize(ids, "NFKC"),
+    "in commas": lambda ids: compute.replace_substring(ids, ",", ""),
+    "in quotes or dashes": lambda ids: compute.replace_substring_regex(
+        compute.replace_substring_regex(ids, r"^=|[\"'`\x{00b4}\x{2018}-\x{201f}\x{2032}]", ""),
+        r"[\x{2010}-\x{2015}\x{2212}]",
+        "-",
+    ),
+}
+_SPELT["in several of these"] = lambda ids: reduce(
+    lambda cells, change: change(cells), list(_SPELT.values())[-2::-1], ids
+)
 SEARCHED = 20_000  # ids that are looked through for one like an unknown id
 
 
-def id_cells(table: Table, name: str) -> Cells:
-    """Return a column of ids as int64 or as text, refusing empty cells and broken numbers."""
+def id_cells(table: Table, name: str, advice: str = "") -> Cells:
+    """Return a column of ids as int64 or as text, refusing empty cells and broken numbers.
+
+    `advice` is what else can be done about empty ones.
+    """
     cells = table.content.column(name)
     is_float = types.is_floating(cells.type)  # what pandas makes of integers with a gap
     rows = np.flatnonzero(compute.is_null(cells, nan_is_null=is_float).to_numpy())
-    refuse_rows(table, rows, "rows without an id", name, "fill them in, or remove these rows")
+    fix = f"fill them in, or remove these rows{advice}"
+    refuse_rows(table, rows, "rows without an id", name, fix)
     if is_text(cells):
         return cells
     if is_float and not compute.all(compute.equal(compute.floor(cells), cells)).as_py():
@@ -69,6 +93,43 @@ def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
     seen = np.full(len(ids), np.iinfo(np.int64).max)
     np.minimum.at(seen, find_positions(cells, ids), np.concatenate(places))
     return ids.take(pa.array(np.argsort(seen)))
+
+
+def explain_spelling(unknown: Cells, known: Cells) -> str:
+    """Say how unknown ids differ from known ones where only the spelling does, else ""."""
+    for how, change in _SPELT.items():
+        found = find_positions(change(unknown), change(known))
+        rows = np.flatnonzero(found >= 0)
+        if len(rows):
+            one, other = unknown[int(rows[0])].as_py(), known[int(found[rows[0]])].as_py()
+            return (
+                f"{len(rows):,} of {len(unknown):,} unknown ids differ from ids of rows only "
+                f"{how}, as {one!r} and {other!r} do"
+            )
+    return ""
+
+
+def match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
+    """Return cells with the ids that they differ from in spelling alone, which are counted."""
+    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
+    for how, change in _SPELT.items():
+        spelt = change(known)
+        found = find_positions(change(cells), spelt)
+        # Of two rows that differ so as well, none: which of them is meant cannot be told.
+        is_one = np.bincount(find_positions(spelt, spelt))[found] == 1
+        rows = np.flatnonzero((find_positions(cells, known) < 0) & (found >= 0) & is_one)
+        if len(rows):
+            places = np.full(len(cells), -1)
+            places[rows] = found[rows]
+            taken = known.take(pa.array(places, mask=places < 0))
+            cells = compute.coalesce(taken, cells)
+            counts[how] += len(rows)
+    return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
+
+
+def count_spelling(counts: Counter[str]) -> str:
+    """Say how many ids were matched, by how they differed."""
+    return ", ".join(f"{how}: {count:,}" for how, count in counts.items())
 
 
 def id_array(ids: Cells) -> Array:

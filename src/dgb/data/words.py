@@ -63,12 +63,12 @@ def read_texts(data: Data, graph: Graph) -> dict[str, Texts]:
     if not reading.nodes or find_kind(Path(reading.nodes)) not in TABLES:
         return {}
     table = read_table(Path(reading.nodes), charset=reading.charset)
-    ids = read_nodes(table, reading, graph.encoding, []).ids.to_pylist()
-    row = {str(node): number for number, node in enumerate(ids)}
-    rows = [row.get(str(node)) for node in graph.node_ids.tolist()]
+    rows = read_nodes(table, reading, graph.encoding, [])  # which may leave some out
+    row = {str(node): number for number, node in enumerate(rows.ids.to_pylist())}
+    places = [row.get(str(node)) for node in graph.node_ids.tolist()]
     found = {}
     for column in hashed:
-        cells = table.content.column(column.name).to_pylist()
-        texts = [str(cells[i] or "") if i is not None else "" for i in rows]
+        cells = rows.table.content.column(column.name).to_pylist()
+        texts = [str(cells[i] or "") if i is not None else "" for i in places]
         found[column.name] = Texts(column, texts)
     return found

@@ -1,5 +1,6 @@
 """Graphs of networkx and igraph, by their tables of nodes and edges."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ def _from_lists(
         ids = list(map(str, ids))
         edges = [(str(source), str(target), weight) for source, target, weight in edges]
         notes = ("node ids that are neither all integers nor all text were turned into text",)
+        twice = next((node for node, count in Counter(ids).items() if count > 1), None)
+        if twice is not None:  # which equal rows would hide
+            raise DGBError(f"two nodes are called {twice!r} as text; give ids of one type")
     # An attribute may be called id as well; the nodes of the graph keep their own.
     id_name = next(n for n in ("id", "node_id", "node", "(node)") if n not in attributes)
     reading = replace(reading, id=id_name, weight="")

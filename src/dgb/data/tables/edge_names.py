@@ -23,13 +23,14 @@ _SURELY = 10  # rows and columns from which a square of numbers is no list of ed
 def settle_names(table: Table, known: Ends, reading: Data, notes: list[str]) -> Table:
     """Take the first row of a text file for names where it is not an edge, judged by known ids."""
     if table.has_names:
+        notes += table.tell_skipped()
         return table
     if _holds_asked(table, reading) or _starts_with_names(table, known):
         named = table.with_names()
         if find_ends(named.names, known.types) is None:
             place = table.places([named.skipped - table.skipped - 1])[0]
             notes.append(f"{place}: taken for names of columns: {', '.join(named.names)}")
-        notes += named.tell_title()
+        notes += named.tell_skipped()
         return named
     if all(ids is None for ids in known.ids) and _is_alone(table):
         names = table.row_text()[:2]

@@ -9,11 +9,14 @@ from dgb.data.ids import find_positions, id_cells
 from dgb.data.tables.edge_names import refuse_square, settle_names
 from dgb.data.tables.ends import COUNTERS, Ends, end_columns
 from dgb.data.tables.numbers import Numbers, read_amounts
+from dgb.data.tables.rows import blank_cells, note_nothing, without_loose_ends
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.data.tables.unknown import match_ends, tell_unknown
 from dgb.data.tables.written import FORMS
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
+
+_LOOSE = ", or leave such edges out with data.unknown=drop"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +39,19 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     weight = find_column(table, reading.weight, ("weight",), "data.weight")
     ends = end_columns(table, known, reading.ends, weight, notes)
     weight = _settle_weight(table, ends, weight, reading, notes)
+    of_rows = [name for name, ids in zip(ends, known.ids, strict=True) if ids is not None]
+    table = without_loose_ends(blank_cells(table, reading, of_rows), ends, reading, notes)
     faults = Faults()
     with faults:
-        source = id_cells(table, ends[0])
+        source = id_cells(table, ends[0], _LOOSE)
     with faults:
-        target = id_cells(table, ends[1])
+        target = id_cells(table, ends[1], _LOOSE)
     with faults:
         weights = _weights(table, weight, reading, notes)
     faults.refuse()
+    for name, ids in zip(ends, known.ids, strict=True):
+        if ids is None:
+            note_nothing(table, name, notes)
     return Edges(table, source, target, weights)
 
 

@@ -20,11 +20,11 @@ from dgb.data.tables.nodes import (
     read_label_rows,
     read_nodes,
     refuse_nameless,
-    without_missing,
 )
+from dgb.data.tables.rows import without_missing
 from dgb.data.tables.suspects import note_leaks
 from dgb.data.tables.table import Cells, Table, table_of
-from dgb.data.tables.unknown import add_rows
+from dgb.data.tables.unknown import add_rows, find_other_ids
 from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
@@ -85,7 +85,11 @@ def _read_parts(
         refuse_nameless(rows.table, rows.id_name, reading, *both)
     ids = rows.ids if rows else ids_of_ends(both, is_text_file=found.table.text is not None)
     with faults:
-        ends, weight = edges_between(found, (ids, ids), reading, notes)
+        try:
+            ends, weight = edges_between(found, (ids, ids), reading, notes)
+        except DGBError as error:
+            other = find_other_ids(rows, both) if rows and not reading.id else ""
+            raise DGBError(*error.args, *([other] if other else [])) from None
     with faults:
         label_rows = read_label_rows(labels, ids, reading, notes) if labels else None
         y, names, splits = join_labels([label_rows, rows.labels if rows else None], len(ids), notes)

@@ -1,6 +1,6 @@
 """Node rows from a table: ids, features, and labels, which a table of their own may hold too."""
 
-from collections.abc import Collection
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,11 +8,18 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from dgb.arrays import Array
 from dgb.data.encoding import Encoding
-from dgb.data.ids import find_positions, id_cells
+from dgb.data.ids import (
+    count_spelling,
+    explain_spelling,
+    find_positions,
+    id_cells,
+    match_spelling,
+)
 from dgb.data.tables.labels import USUAL, LabelRows, find_labels, looks_like_label, names_each
-from dgb.data.tables.numbers import hold
-from dgb.data.tables.table import Cells, Table, find_column, is_text, keep_where, refuse_rows
+from dgb.data.tables.rows import blank_cells, without, without_copies
+from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -39,8 +46,9 @@ def read_nodes(
     table: Table, reading: Data, encoding: Encoding | None, notes: list[str]
 ) -> NodeRows:
     """Sort out the columns of a table; those that a run has as features are not guessed."""
-    notes += table.tell_title()
-    table = blank_cells(table, reading)
+    notes += table.tell_skipped()
+    id_name = _find_id_column(table, reading, [])
+    table = without_copies(blank_cells(table, reading, [id_name]), id_name, notes)
     drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
     table = without(table, {find_column(table, name, (), "data.drop") for name in drop})
     id_name = _find_id_column(table, reading, notes)
@@ -73,15 +81,11 @@ def _tell_names(table: Table, name: str) -> str:
 
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
     """Find the columns of a table of labels, and the nodes of its rows."""
-    notes += table.tell_title()
-    table = blank_cells(table, reading)
+    notes += table.tell_skipped()
     id_name = _find_id_column(table, reading, notes)
+    table = without_copies(blank_cells(table, reading, [id_name]), id_name, notes)
     refuse_nameless(table, id_name, reading, ids)
-    nodes = find_positions(_unique_ids(table, id_name), ids)
-    rows, cells = np.flatnonzero(nodes < 0), table.content.column(id_name)
-    words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
-    problem = "labels for nodes that the graph does not have"
-    refuse_rows(table, rows, problem, words, "remove these rows, or add the nodes")
+    table, nodes = _find_labelled(table, id_name, ids, reading, notes)
     found = find_labels(without(table, {id_name}), nodes, reading)
     others = [name for name in found.table.names if name not in found.names()]
     if found.label is None and others:
@@ -89,6 +93,36 @@ def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -
     if not found.names():
         raise DGBError(f"{table.source} has no column next to {id_name!r}; add one of labels")
     return found
+
+
+def _find_labelled(
+    table: Table, id_name: str, ids: Cells, reading: Data, notes: list[str]
+) -> tuple[Table, Array]:
+    """Return the rows of labels with their nodes; those of others are refused or left out."""
+    cells, counts = _unique_ids(table, id_name), Counter[str]()
+    if reading.unknown == "match":
+        cells = match_spelling(cells, ids, counts)
+    if counts:
+        told = f"{table.source}: ids of labels that differ from ids of nodes were taken for these"
+        notes.append(f"{told}, {count_spelling(counts)}")
+    nodes = find_positions(cells, ids)
+    is_known, problem = nodes >= 0, "labels for nodes that the graph does not have"
+    if reading.unknown == "drop" and not is_known.all():
+        notes.append(f"{table.source}: {problem}, left out: {int((~is_known).sum()):,}")
+        return table.take_rows(is_known), nodes[is_known]
+    rows = np.flatnonzero(~is_known)
+    words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
+    refuse_rows(table, rows, problem, words, _advise(cells, ids, reading) if len(rows) else "")
+    refuse_repeats(table, id_name, cells)
+    return table, nodes
+
+
+def _advise(cells: Cells, ids: Cells, reading: Data) -> str:
+    names, known = (values.cast(pa.large_string()) for values in (cells, ids))
+    spelling = explain_spelling(names.filter(pa.array(find_positions(names, known) < 0)), known)
+    match = "; spell them alike, or take them for the same with data.unknown=match"
+    alike = f"{spelling}{match if reading.unknown != 'match' else ''}; " if spelling else ""
+    return f"{alike}add the nodes, or leave such labels out with data.unknown=drop"
 
 
 def _find_id_column(table: Table, reading: Data, notes: list[str]) -> str:
@@ -122,38 +156,14 @@ def _holds(ids: Cells, name: str) -> bool:
 def _unique_ids(table: Table, name: str) -> Cells:
     """Return the ids of a table, refusing one that stands in two rows."""
     ids = id_cells(table, name)
+    refuse_repeats(table, name, ids)
+    return ids
+
+
+def refuse_repeats(table: Table, name: str, ids: Cells) -> None:
+    """Refuse ids of rows that stand in two of them."""
     firsts = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
     rows = np.delete(np.arange(len(ids)), firsts)
     words = (f"{name} {ids[int(row)].as_py()!r} again" for row in rows)
     advice = "keep one of each, or name another column of ids with data.id=COLUMN"
     refuse_rows(table, rows, "rows that repeat an id", words, advice)
-    return ids
-
-
-def blank_cells(table: Table, reading: Data) -> Table:
-    """Return a table without the texts that the settings say mean nothing."""
-    marks = [mark.strip().lower() for mark in reading.empty.split(",") if mark.strip()]
-    content = table.content
-    for place, name in enumerate(content.column_names if marks else ()):
-        cells = content.column(name)
-        if is_text(cells):
-            is_kept = compute.invert(compute.fill_null(hold(cells, marks), False))
-            content = content.set_column(place, name, keep_where(is_kept, cells))
-    return replace(table, content=content)
-
-
-def without_missing(
-    reading: Data, names: Collection[str], keys: Collection[str] = ("label", "split")
-) -> Data:
-    """Return settings that ask only for columns which a table has; `keys` name one column each."""
-    present = {name.lower() for name in names}
-    asked = {key: getattr(reading, key) for key in keys}
-    kept = {key: name if name.lower() in present else "" for key, name in asked.items()}
-    dropped = [name for name in reading.drop.split(",") if name.strip().lower() in present]
-    return replace(reading, **kept, drop=",".join(dropped))
-
-
-def without(table: Table, names: Collection[str | None]) -> Table:
-    """Return a table without some of its columns."""
-    kept = [name for name in table.content.column_names if name not in names]
-    return replace(table, content=table.content.select(kept))

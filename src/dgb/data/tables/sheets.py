@@ -1,12 +1,18 @@
-"""Tables of JSON lines and of Excel, which are read in Python and suit small files."""
+"""Tables of JSON lines and of Excel, which are read in Python and suit small files.
+
+And rows of any table that hold nothing of their own: empty ones, and the names again.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from pyarrow import compute
 
+from dgb.arrays import Array
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import check_members, read_whole, refuse_beyond_room, room
 
@@ -24,6 +30,11 @@ def read_json(path: Path) -> Any:
         rows = json.loads(content) if is_list else list(_read_lines(content, path.name))
         if not rows or not all(isinstance(row, dict) for row in rows):
             raise ValueError('rows must be objects such as {"id": 1}')
+        if len(rows) == 1 and "nodes" in rows[0] and rows[0].keys() & {"links", "edges"}:
+            raise DGBError(
+                f"{path}: one object with all nodes and edges; write its two lists to nodes.json "
+                "and edges.json, or give DGB what networkx.node_link_graph makes of it"
+            )
         names = dict.fromkeys(name for row in rows for name in row)
         refuse_beyond_room(f"{path} takes", _CELL * len(names) * len(rows))
         return pa.table({name: any_column([row.get(name) for row in rows]) for name in names})
@@ -74,14 +85,26 @@ def _filled_rows(path: Path, sheet: Any) -> Iterator[tuple[Any, ...]]:
 
 def _sheet_table(path: Path, rows: Iterable[tuple[Any, ...]]) -> Any:
     first, *rest = rows
-    names = ["" if name is None else str(name) for name in first]
+    title = None
+    if rest and _is_title(first, rest[0]):
+        title, (first, *rest) = first[0], rest
+    names = ["" if name is None else str(name).strip() for name in first]
     while names and not names[-1]:
         names.pop()
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DGBError(f"{path}: two columns are called {twice!r}; rename one")
     cells = ([row[i] if i < len(row) else None for row in rest] for i in range(len(names)))
-    return pa.table({name: any_column(column) for name, column in zip(names, cells, strict=True)})
+    made = {name: any_column(column) for name, column in zip(names, cells, strict=True)}
+    table = pa.table(made)
+    return table.replace_schema_metadata({"title": title}) if title else table
+
+
+def _is_title(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    """Tell whether a row has its first cell filled alone, above a row of several names."""
+    names = [cell for cell in second if cell is not None]
+    is_alone = isinstance(first[0], str) and not any(cell is not None for cell in first[1:])
+    return is_alone and len(names) > 1 and all(isinstance(name, str) for name in names)
 
 
 def any_column(cells: list[Any]) -> Any:
@@ -101,3 +124,24 @@ def _is_plain(cell: Any) -> bool:
 
 def _text(cell: Any) -> str:
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)
+
+
+def filled_rows(content: Any) -> Array:
+    """Tell which rows of an Arrow table have any cell that is not empty."""
+    if not all(column.null_count for column in content.columns):
+        return np.ones(content.num_rows, bool)
+    is_filled = np.zeros(content.num_rows, bool)
+    for column in content.columns:
+        is_filled |= np.asarray(column.is_valid().to_numpy())
+    return is_filled
+
+
+def repeat_names(content: Any) -> Array:
+    """Tell which rows hold the names of the columns, as where files were joined."""
+    is_again = np.ones(content.num_rows, bool)
+    for name, column in zip(content.column_names, content.columns, strict=True):
+        is_same = compute.equal(column, name) if name else compute.is_null(column)
+        is_again &= np.asarray(compute.fill_null(is_same, False).to_numpy())
+        if not is_again.any():  # as in most files, after one column
+            break
+    return is_again

@@ -13,7 +13,13 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.tables.sheets import any_column, read_excel, read_json
+from dgb.data.tables.sheets import (
+    any_column,
+    filled_rows,
+    read_excel,
+    read_json,
+    repeat_names,
+)
 from dgb.data.tables.text_file import open_text, read_text, records
 from dgb.errors import DGBError
 from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
@@ -23,6 +29,7 @@ Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
 _READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 _NAMED = 5  # rows that an error names
+_BEYOND = 1 << 40  # rows that no file has
 # What is not seen at the ends of a cell that was copied from a page.
 UNSEEN = " \t\u00a0\u00ad\u200b\u200e\u200f\u2060\ufeff"
 
@@ -39,6 +46,8 @@ class Table:
     skipped: int = 0  # rows of the file before the first of content
     categories: tuple[str, ...] = ()  # columns that a frame says are such, whatever they hold
     title: str = ""  # that stood above the names, and is not used
+    rows: Array | None = None  # after the skipped ones that content has; None: all, in order
+    names_again: int = 0  # rows that only repeat the names, and are left out
 
     @property
     def names(self) -> list[str]:
@@ -55,11 +64,11 @@ class Table:
 
     def places(self, rows: Sequence[int]) -> list[str]:
         """Say where rows stand, in one slow reading of a text file."""
+        wanted = [self._in_file(row) for row in rows]
         if self.text is None:
             is_file = bool(Path(self.source).suffix)
             form = f"{self.source} row {{}}" if is_file else f"row {{}} of {self.source}"
-            return [form.format(row + 1) for row in rows]
-        wanted = [row + self.skipped for row in rows]
+            return [form.format(row + 1) for row in wanted]
         rows_read = enumerate(
             islice(records(open_text(self.text, self.charset)), max(wanted, default=-1) + 1)
         )
@@ -69,12 +78,27 @@ class Table:
             for number in wanted
         ]
 
+    def _in_file(self, row: int) -> int:
+        is_added = self.rows is not None and row >= len(self.rows)
+        if self.rows is None or is_added:
+            return self.skipped + row + (_BEYOND if is_added else 0)
+        return self.skipped + int(self.rows[row])
+
+    def take_rows(self, is_kept: Array) -> "Table":
+        """Return the rows that something is true of; they keep their places."""
+        rows = np.arange(len(is_kept)) if self.rows is None else self.rows
+        return replace(self, content=self.content.filter(pa.array(is_kept)), rows=rows[is_kept])
+
+    def _below(self) -> "Table":
+        rows = None if self.rows is None else self.rows[1:] - 1
+        return replace(self, content=self.content.slice(1), skipped=self.skipped + 1, rows=rows)
+
     def with_names(self) -> "Table":
-        """Take the first row for the names of the columns."""
-        names, rest = self.row_text(), self.content.slice(1)
+        """Take the first row for the names of the columns, and leave out where it is repeated."""
+        names, below = [name.strip(UNSEEN) for name in self.row_text()], self._below()
+        rest = below.content
         if rest.num_rows and is_title(names, self.row_text(1)):
-            below = replace(self, content=rest, skipped=self.skipped + 1, title=names[0])
-            return below.with_names()
+            return replace(below, title=names[0]).with_names()
         # What spreadsheets write beyond the last column: neither a name nor any cell.
         is_kept = [
             bool(n) or c.null_count < len(c) for n, c in zip(names, rest.columns, strict=True)
@@ -85,12 +109,16 @@ class Table:
             twice = next(name for name in names if names.count(name) > 1)
             problem = f"two columns are called {twice!r}" if twice else "two columns have no name"
             raise DGBError(f"{self.place(0)}: {problem}; rename one")
-        content = rest.rename_columns(names)
-        return replace(self, content=content, has_names=True, skipped=self.skipped + 1)
+        named = replace(below, content=rest.rename_columns(names), has_names=True)
+        is_again = repeat_names(named.content)
+        count = int(is_again.sum())
+        return replace(named.take_rows(~is_again), names_again=count) if count else named
 
-    def tell_title(self) -> list[str]:
-        """Return a note on the title that was skipped, if any."""
-        return [f"{self.source}: skipped the title {self.title!r}"] if self.title else []
+    def tell_skipped(self) -> list[str]:
+        """Return a note on a title above the names, and on rows that repeat these, if any."""
+        title = [f"{self.source}: skipped the title {self.title!r}"] if self.title else []
+        again = f"{self.source}: rows that repeat the names of columns, left out: "
+        return [*title, *([f"{again}{self.names_again:,}"] if self.names_again else [])]
 
 
 def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Table:
@@ -100,9 +128,11 @@ def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Tabl
         known = known_suffixes(*TABLES)
         raise DGBError(f"{path}: not a table of a known form; give one of {known}")
     if kind != TEXT:
-        return Table(_plain(_READERS.get(kind, read_parquet)(path)), path.name)
-    content = _cut_empty(_plain(read_text(path, charset), is_trimmed=True))
-    table = Table(content, path.name, path, charset, has_names=False)
+        content = _READERS.get(kind, read_parquet)(path)
+        title = (content.schema.metadata or {}).get(b"title", b"") if kind == EXCEL else b""
+        return Table(_plain(content), path.name, title=title.decode())
+    content = _plain(read_text(path, charset), is_trimmed=True)
+    table = _cut_empty(Table(content, path.name, path, charset, has_names=False))
     if not has_names:
         return table
     if all(re.match(NUMBER, cell) for cell in table.row_text()):
@@ -116,15 +146,9 @@ def is_title(first: list[str], second: list[str]) -> bool:
     return bool(first[0]) and not any(first[1:]) and are_names
 
 
-def _cut_empty(content: Any) -> Any:
-    """Return a table without the rows at its end in which all cells are empty."""
-    if not content.num_rows or any(column[-1].as_py() is not None for column in content.columns):
-        return content
-    is_filled = np.zeros(content.num_rows, bool)
-    for column in content.columns:
-        is_filled |= np.asarray(column.is_valid().to_numpy())
-    rows = np.flatnonzero(is_filled)
-    return content.slice(0, rows[-1] + 1) if len(rows) else content
+def _cut_empty(table: Table) -> Table:
+    is_filled = filled_rows(table.content)
+    return table if is_filled.all() or not is_filled.any() else table.take_rows(is_filled)
 
 
 def table_of(frame: Any, what: str) -> Table:
@@ -141,6 +165,8 @@ def table_of(frame: Any, what: str) -> Table:
         kinds = zip(content.column_names, content.schema.types, strict=True)
         categories = tuple(str(name) for name, kind in kinds if types.is_dictionary(kind))
         return Table(_plain(content), what, categories=categories)
+    except DGBError:
+        raise
     except (pa.ArrowException, ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         raise DGBError(
@@ -149,11 +175,13 @@ def table_of(frame: Any, what: str) -> Table:
 
 
 def _from_pandas(frame: Any) -> Any:
+    names = frame.columns
+    if not names.is_unique:
+        twice = names[names.duplicated()][0]
+        raise DGBError(f"two columns of the frame are called {str(twice)!r}; rename or drop one")
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # columns of several types, as Excel has them
-        if not frame.columns.is_unique:
-            raise
         return pa.table({str(name): as_arrow(frame[name]) for name in frame.columns})
 
 

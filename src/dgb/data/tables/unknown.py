@@ -1,32 +1,31 @@
 """Edges that name nodes without a row: why that may be so, and rows that are added for them."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import starmap
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute
+from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.ids import as_integers, find_positions, ids_of_ends
-from dgb.data.tables.nodes import NodeRows, without
+from dgb.data.ids import (
+    as_integers,
+    count_spelling,
+    explain_spelling,
+    find_positions,
+    ids_of_ends,
+    match_spelling,
+)
+from dgb.data.tables.nodes import NodeRows
+from dgb.data.tables.rows import without
 from dgb.data.tables.table import Cells, Table, describe_rows, is_text
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
 Pair = tuple[Cells, Cells]  # of the sources and of the targets
 
-_SPELT: dict[str, Callable[[Cells], Cells]] = {
-    "in case": lambda ids: compute.utf8_lower(ids),
-    "in leading zeros": lambda ids: compute.replace_substring_regex(ids, r"^0+(\d)", r"\1"),
-    "in a .0 behind them": lambda ids: compute.replace_substring_regex(ids, r"^(\d+)\.0$", r"\1"),
-    "in blanks or marks that are not seen": lambda ids: compute.replace_substring_regex(
-        ids, r"[\s\x{00ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+", ""
-    ),
-    "in how their letters are stored": lambda ids: compute.utf8_normalize(ids, "NFKC"),
-    "in commas": lambda ids: compute.replace_substring(ids, ",", ""),
-}
 _SHORTENED = r"^\d([.,]\d+)?[eE]\+?\d+$"
 _ADVICE = "add rows for these nodes, let data.unknown=add do so, or leave such edges out with "
 
@@ -100,17 +99,7 @@ def find_spelling(ends: Sequence[Cells], ids: Cells) -> str:
         cells.cast(pa.large_string())
         for cells in (ids_of_ends(ends, is_text_file=False), compute.unique(ids))
     )
-    unknown = used.filter(pa.array(find_positions(used, known) < 0))
-    for how, change in _SPELT.items():
-        found = find_positions(change(unknown), change(known))
-        rows = np.flatnonzero(found >= 0)
-        if len(rows):
-            one, other = unknown[int(rows[0])].as_py(), known[int(found[rows[0]])].as_py()
-            return (
-                f"{len(rows):,} of {len(unknown):,} unknown ids differ from ids of rows only "
-                f"{how}, as {one!r} and {other!r} do"
-            )
-    return ""
+    return explain_spelling(used.filter(pa.array(find_positions(used, known) < 0)), known)
 
 
 def find_shortened(ends: Sequence[Cells], ids: Cells) -> str:
@@ -130,30 +119,12 @@ def find_shortened(ends: Sequence[Cells], ids: Cells) -> str:
 
 def match_ends(table: Table, ends: Pair, ids: Pair, notes: list[str]) -> Pair:
     """Return the ends with the ids of rows that they differ from in spelling alone."""
-    counts = dict.fromkeys(_SPELT, 0)
-    one, other = (_match(end, known, counts) for end, known in zip(ends, ids, strict=True))
-    told = [f"{how}: {count:,}" for how, count in counts.items() if count]
-    if told:
+    counts: Counter[str] = Counter()
+    one, other = (match_spelling(end, known, counts) for end, known in zip(ends, ids, strict=True))
+    if counts:
         problem = "ends of edges that differ from ids of rows were taken for these"
-        notes.append(f"{table.source}: {problem}, {'; '.join(told)}")
+        notes.append(f"{table.source}: {problem}, {count_spelling(counts)}")
     return one, other
-
-
-def _match(end: Cells, ids: Cells, counts: dict[str, int]) -> Cells:
-    cells, known = (values.cast(pa.large_string()) for values in (end, compute.unique(ids)))
-    for how, change in _SPELT.items():
-        spelt = change(known)
-        found = find_positions(change(cells), spelt)
-        # Of two rows that differ so as well, none: which of them is meant cannot be told.
-        is_one = np.bincount(find_positions(spelt, spelt))[found] == 1
-        rows = np.flatnonzero((find_positions(cells, known) < 0) & (found >= 0) & is_one)
-        if len(rows):
-            places = np.full(len(cells), -1)
-            places[rows] = found[rows]
-            taken = known.take(pa.array(places, mask=places < 0))
-            cells = compute.coalesce(taken, cells)
-            counts[how] += len(rows)
-    return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
 
 
 _REASONS = (find_shift, find_spelling, find_shortened)
@@ -168,6 +139,7 @@ def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRow
     source, content = rows.table.source, rows.table.content
     notes.append(f"{source}: rows of missing values added for nodes that edges name: {len(new):,}")
     notes += [note for note in (find(ends, rows.ids) for find in _REASONS) if note]
+    notes += [note for note in [find_other_ids(rows, ends)] if note]
     kind = new.type if new.type == rows.ids.type else pa.large_string()
     place = content.column_names.index(rows.id_name)
     content = content.set_column(place, rows.id_name, rows.ids.cast(kind))
@@ -177,3 +149,21 @@ def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRow
     nodes = np.arange(content.num_rows)
     labels = replace(rows.labels, table=without(table, {rows.id_name}), nodes=nodes)
     return replace(rows, table=table, labels=labels)
+
+
+def find_other_ids(rows: NodeRows, ends: Sequence[Cells]) -> str:
+    """Say which other column of the rows holds most of what edges name, "" where none does."""
+    used = ids_of_ends(ends, is_text_file=False)
+    table = rows.table
+    if 2 * np.count_nonzero(find_positions(used, rows.ids) >= 0) > len(used):
+        return ""
+    for name in table.names:
+        cells = table.content.column(name)
+        if name == rows.id_name or not (is_text(cells) or types.is_integer(cells.type)):
+            continue
+        if 2 * np.count_nonzero(find_positions(used, compute.unique(cells)) >= 0) > len(used):
+            return (
+                f"{table.source}: column {name!r} holds what edges name, where {rows.id_name!r} "
+                f"was taken for the ids; say data.id={name}"
+            )
+    return ""

@@ -9,7 +9,8 @@ from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.ends import Ends
 from dgb.data.tables.from_tables import make_columns, node_ids
 from dgb.data.tables.labels import join_labels
-from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless, without_missing
+from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
+from dgb.data.tables.rows import without_missing
 from dgb.data.tables.table import Cells, Table
 from dgb.data.tables.unknown import add_rows
 from dgb.data.typed.graph import (
