@@ -180,3 +180,22 @@ def test_wrong_weights_can_be_left_alone(tmp_path: Path, weight: str) -> None:
     assert graph.num_edges == 3 and set(graph.adjacency.data) == {1.0}
     plain = to_graph(np.eye(2), adjacency=np.array([[0, 5], [5, 0]]), weights="none")
     assert set(plain.adjacency.data) == {1.0}
+
+
+@pytest.mark.parametrize("arrow", ["->", "--", "=>", "—"])
+def test_arrows_between_ends_are_no_nodes(tmp_path: Path, arrow: str) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("".join(f"{i} {arrow} {i + 1}\n" for i in range(5)))
+    graph = load_graph(path)
+    assert graph.node_ids.tolist() == [0, 1, 2, 3, 4, 5] and graph.num_edges == 5
+    assert f"edges.txt: {arrow} between the ends of edges is not read" in graph.notes
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_times_are_no_weights(tmp_path: Path, unit: int) -> None:
+    path = tmp_path / "edges.txt"
+    path.write_text("".join(f"{i} {i + 1} {(1_082_040_961 + 99 * i) * unit}\n" for i in range(5)))
+    graph = load_graph(path)
+    assert set(graph.adjacency.data) == {1.0}
+    assert "edges.txt: column 3 looks like times and is not used; data.weight=3" in graph.notes[0]
+    assert graph.num_edges == 5 and max(load_graph(path, weight="3").adjacency.data) > 1e9

@@ -1,15 +1,17 @@
 """Edges from a table: the two ends, weights, and ends that are not nodes."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
+from pyarrow import compute
 
 from dgb.arrays import Array
 from dgb.data.ids import find_positions, id_cells
 from dgb.data.tables.edge_names import refuse_square, settle_names
 from dgb.data.tables.ends import COUNTERS, Ends, end_columns
 from dgb.data.tables.numbers import Numbers, read_amounts
-from dgb.data.tables.rows import blank_cells, note_nothing, without_loose_ends
+from dgb.data.tables.rows import blank_cells, note_nothing, without, without_loose_ends
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.data.tables.unknown import match_ends, tell_unknown
 from dgb.data.tables.written import FORMS
@@ -32,6 +34,7 @@ class Edges:
 def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Edges:
     """Read ends and weights of edges, with notes on what was guessed or not used."""
     if table.content.num_columns > 1:
+        table = _without_arrows(table, notes)
         refuse_square(table)
         table = settle_names(table, known, reading, notes)
     if table.content.num_columns < 2:
@@ -55,6 +58,18 @@ def read_edges(table: Table, known: Ends, reading: Data, notes: list[str]) -> Ed
     return Edges(table, source, target, weights)
 
 
+def _without_arrows(table: Table, notes: list[str]) -> Table:
+    """Return a text file of edges such as `a -> b` without the column of arrows."""
+    if table.text is None or table.has_names or table.content.num_columns < 3:
+        return table
+    cells = table.content.column(1)
+    arrow = cells[0].as_py() or ""
+    if not re.fullmatch(r"[^\w\s]+", arrow) or compute.count_distinct(cells).as_py() > 1:
+        return table
+    notes.append(f"{table.source}: {arrow} between the ends of edges is not read")
+    return without(table, {table.names[1]})
+
+
 def _settle_weight(
     table: Table, ends: tuple[str, ...], weight: str | None, reading: Data, notes: list[str]
 ) -> str | None:
@@ -63,10 +78,14 @@ def _settle_weight(
     weight = weight if has_weights else None
     others = [name for name in table.names if name not in (*ends, weight)]
     if has_weights and not table.has_names:
-        if not weight and others and _amounts(table, others[0], reading) is not None:
+        found = _amounts(table, others[0], reading) if others and not weight else None
+        if found is not None and _are_times(found.values):
+            told = f"{table.source}: column {others[0]} looks like times and is not used"
+            notes.append(f"{told}; data.weight={others.pop(0)} takes it for the weights")
+        elif found is not None:
             weight = others.pop(0)
         if weight:
-            column = "the third column" if weight == table.names[2] else f"column {weight}"
+            column = "the third column" if weight == "3" else f"column {weight}"
             notes.append(f"{table.source}: {column} is taken for the weights of edges")
     if others:
         names = ", ".join(name or "one without a name" for name in others)
@@ -76,6 +95,12 @@ def _settle_weight(
     if is_open and (named := _first_numbers(table, others, reading)):
         notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
     return weight
+
+
+def _are_times(values: Array) -> bool:
+    """Tell whether numbers are seconds or thousandths since 1970, of 1980 to 2100."""
+    is_time = [(unit * 315e6 < values) & (values < unit * 4_102e6) for unit in (1, 1000)]
+    return bool((values % 1 == 0).all() and (is_time[0].all() or is_time[1].all()))
 
 
 def _first_numbers(table: Table, names: list[str], reading: Data) -> str | None:
