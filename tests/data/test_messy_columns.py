@@ -166,3 +166,42 @@ def test_whole_numbers_that_all_are_dates_are_read_as_such(tmp_path: Path) -> No
     for numbers in ([*cells, "20201301"], cells[:3]):  # one is no date, or they are few
         plain = column(tmp_path, numbers)
         assert plain.encoding is not None and not plain.encoding.columns[0].unit
+
+
+@pytest.mark.parametrize("form", ["{}.2k", "3-{}", "{} ± 2", "+49 30 {:07}"])
+def test_digits_that_are_no_numbers_are_told(tmp_path: Path, form: str) -> None:
+    cells = [form.format(i + 1) + ("M" if "k" in form and i % 2 else "") for i in range(30)]
+    told = words(tmp_path, cells)
+    assert "text of digits that are no plain numbers, read as words; write plain numbers" in told
+
+
+@pytest.mark.parametrize("name", ["store_id", "StoreId", "phone", "shop key", "ZIP", "counter"])
+def test_numbers_that_name_something_are_told(tmp_path: Path, name: str) -> None:
+    numbers = range(30) if name == "counter" else np.random.default_rng(0).integers(5, 99, 30)
+    rows = "".join(f"{i},{number},{i % 7}\n" for i, number in enumerate(numbers, 100))
+    edges = "source,target\n" + "".join(f"{i},{i + 1}\n" for i in range(100, 129))
+    told = load_graph(folder(tmp_path, f"id,{name},paid\n{rows}", edges)).notes
+    assert f"say data.drop={name}, or data.categories=" in "\n".join(told)
+    again = rows.replace("100,", "100,1", 1)
+    notes = load_graph(folder(tmp_path, f"id,number of rooms,paid\n{again}", edges)).notes
+    assert "to count the rows" not in "\n".join(notes)
+
+
+def test_a_copy_of_the_ids_is_told() -> None:
+    ids = np.random.default_rng(0).permutation(40)
+    frame = pd.DataFrame({"id": ids, "account": ids, "f": ids % 5})
+    notes = to_graph(frame, edges=pd.DataFrame({"source": [0, 1], "target": [1, 2]})).notes
+    assert "say data.drop=account, or" in "\n".join(notes)
+
+
+@pytest.mark.parametrize("drawn", ["r,g,b,x,y,size", "viz_color,viz.x"])
+def test_how_a_graph_was_drawn_is_told(tmp_path: Path, drawn: str) -> None:
+    count = drawn.count(",") + 1
+    rows = "".join(f"{i},{i % 3}" + f",{i % 4}.5" * count + "\n" for i in range(6))
+    edges = "source,target\n0,1\n2,3\n4,5\n"
+    notes = "\n".join(load_graph(folder(tmp_path, f"id,age,{drawn}\n{rows}", edges)).notes)
+    assert "may be how the graph was drawn" in notes and "leave them out with data.drop=" in notes
+    for name in drawn.split(","):
+        assert name in notes
+    plain = load_graph(folder(tmp_path, "id,x,y\n0,1,2\n1,2,5\n", "source,target\n0,1\n"))
+    assert "drawn" not in "\n".join(plain.notes)

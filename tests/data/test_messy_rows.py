@@ -132,6 +132,11 @@ def test_ids_that_say_that_there_is_none_are_told(tmp_path: Path) -> None:
     assert pairs(load_graph(path, empty="nan", unknown="drop")) == WANTED
 
 
+def test_a_row_of_totals_is_told(tmp_path: Path) -> None:
+    notes = load_graph(folder(tmp_path, ROWS + "Total,6,14\n", EDGES)).notes
+    assert "nodes.csv:5: 'Total' is read as a node; remove the row if it is a sum" in notes
+
+
 def test_names_that_are_copied_with_marks_are_found(tmp_path: Path) -> None:
     rows = ROWS.replace("id,f,g", "\u200bid,\u00a0f\u200b,kind\ufeff")
     graph = load_graph(folder(tmp_path, rows, EDGES), label="kind")

@@ -10,7 +10,7 @@ from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.dates import find_order, is_slashed
 from dgb.data.tables.numbers import are_missing
-from dgb.data.tables.suspects import is_dated, is_noise
+from dgb.data.tables.suspects import is_dated, is_digits, is_noise, names_things
 from dgb.data.tables.table import Cells, Table, is_text
 from dgb.data.tables.written import FORMS, find_decimal
 from dgb.errors import DGBError, Faults
@@ -123,10 +123,23 @@ def _tell_text(table: Table, columns: Sequence[Column], reading: Data) -> Told:
     )
     words = [c.name for c in columns if c.kind == "words"]
     yield "text that looks like dates, read as words; " + _PLAIN, _such(texts, words, is_dated)
+    digits = [n for n in _such(texts, words, is_digits) if not is_dated(texts[n])]
+    advice = "write plain numbers, or leave the column out"
+    yield f"text of digits that are no plain numbers, read as words; {advice}", digits
     noise = _such(texts, words, is_noise)
     advice = f"say data.drop={','.join(noise)} if they only name the rows"
     yield f"columns of words that hardly occur twice tell nothing of nodes; {advice}", noise
+    yield from _tell_names(table, columns)
     yield (
         "dates read as text; say by data.dates=day-first or month-first what comes first",
         [n for n, cells in texts.items() if is_slashed(cells) and not find_order(cells, asked)],
     )
+
+
+def _tell_names(table: Table, columns: Sequence[Column]) -> Told:
+    used = {column.name for column in columns}
+    ids = next((name for name in table.names if name not in used), "")
+    numbers = [c.name for c in columns if c.kind == "number" and not c.width and not c.unit]
+    named = [name for name in numbers if names_things(table, name, ids)]
+    advice = f"say data.drop={','.join(named)}, or data.categories=… for those of few values"
+    yield f"numbers that seem to name something or to count the rows; {advice}", named

@@ -19,6 +19,7 @@ from dgb.data.ids import (
 )
 from dgb.data.tables.labels import USUAL, LabelRows, find_labels, looks_like_label, names_each
 from dgb.data.tables.rows import blank_cells, without, without_copies
+from dgb.data.tables.suspects import note_drawing, note_total
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
@@ -63,6 +64,8 @@ def read_nodes(
         notes += [
             _tell_names(table, n) for n in kept if n.lower() in USUAL and names_each(table, n)
         ]
+    if not encoding:
+        notes += note_drawing(table, kept) + note_total(table, id_name)
     taught = [] if labels.label or encoding else [n for n in kept if looks_like_label(table, n)]
     for name in taught:
         notes.append(

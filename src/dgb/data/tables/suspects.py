@@ -9,6 +9,7 @@ from pyarrow import compute
 
 from dgb.arrays import Array
 from dgb.data.ids import find_positions
+from dgb.data.tables.numbers import number_cells
 from dgb.data.tables.table import Cells, Table
 from dgb.terminal import some
 
@@ -25,6 +26,11 @@ _TIME = (
 _DAY = rf"\d{{1,4}}[-./]\d\d?[-./]\d{{1,4}}|\d\d?[ -.]+{_MONTH}[ -.,]+\d{{2,4}}"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[., ]+)?"
 _OF_YEAR = rf"\d{{4}}[-/]\d\d|\d\d[-/]\d{{4}}|{_MONTH}[. ]+\d{{4}}|\d{{8}}t\d{{4,6}}z?"
+_TOTALS = ("total", "totals", "grand total", "sum", "summe", "gesamt", "all")
+_DRAWN = ("r", "g", "b", "alpha", "x", "y", "z", "size")  # by Gephi
+# Last words of columns whose numbers mostly name something, and measure nothing.
+_NAMING = ("id", "ids", "key", "code", "no", "nr", "number", "zip", "plz", "postcode", "phone")
+_DIGITS = re.compile(r"[^\w]*\d[\d\W]*[^\W\d_]{0,3}")
 _DATED = re.compile(
     rf"(?:{_WEEKDAY}(?:{_DAY}|{_MONTH} \d\d?(?:st|nd|rd|th)?,? \d{{4}}){_TIME}|{_OF_YEAR}|"
     r"\d\d?:\d\d(?::\d\d)?)"
@@ -44,6 +50,46 @@ def is_dated(cells: Cells) -> bool:
     """Tell whether most texts of a column are dates or times as people write them."""
     texts = _first_texts(cells)
     return 2 * sum(_DATED.fullmatch(text.lower()) is not None for text in texts) > len(texts)
+
+
+def is_digits(cells: Cells) -> bool:
+    """Tell whether most texts of a column are digits with marks, such as 5 ± 2, 3-4 and 1.2k."""
+    texts = _first_texts(cells)
+    return 2 * sum(_DIGITS.fullmatch(text) is not None for text in texts) > len(texts)
+
+
+def names_things(table: Table, name: str, ids: str) -> bool:
+    """Tell whether whole numbers seem to name something, or only to count the rows."""
+    cells = table.content.column(name)
+    if ids and cells.equals(table.content.column(ids)):
+        return True
+    numbers = number_cells(cells.slice(0, _COUNTED))
+    if numbers is None or not np.isfinite(numbers).all() or (numbers % 1).any():
+        return False
+    counts_rows = len(numbers) >= _LEAST and bool((np.diff(numbers) == 1).all())
+    words = re.findall(r"[^\W\d_A-Z]+|[A-Z]+[^\W\d_A-Z]*", name)
+    return counts_rows or bool(words and words[-1].lower() in _NAMING)
+
+
+def note_drawing(table: Table, names: Sequence[str]) -> list[str]:
+    """Return a note where columns are how a program has drawn the graph."""
+    lowered = {name.lower(): name for name in names}
+    found = [name for name in names if re.match(r"viz(?:$|[^a-z])", name.lower())]
+    if {"r", "g", "b", "x", "y"} <= set(lowered):
+        found += [lowered[name] for name in _DRAWN if name in lowered]
+    if not found:
+        return []
+    told = f"{table.source}: columns that are features may be how the graph was drawn"
+    return [f"{told}: {some(found, 10)}; if so, leave them out with data.drop={','.join(found)}"]
+
+
+def note_total(table: Table, id_name: str) -> list[str]:
+    """Return a note where the last row seems to sum up the others."""
+    count = table.content.num_rows
+    last = str(table.content.column(id_name)[count - 1].as_py()) if count else ""
+    if last.lower() not in _TOTALS:
+        return []
+    return [f"{table.place(count - 1)}: {last!r} is read as a node; remove the row if it is a sum"]
 
 
 def _first_texts(cells: Cells) -> list[str]:
