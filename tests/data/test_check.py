@@ -15,6 +15,7 @@ from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
 from dgb.data.look.alike import features_alike, without_edges
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
+from dgb.data.look.spelling import group_values
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.structure import with_structure
@@ -242,3 +243,59 @@ def test_hidden_edges_do_not_tell_their_own_places() -> None:
     kept = without_edges(graph.adjacency, ends)
     assert kept.nnz == graph.adjacency.nnz - 200
     assert (kept[ends[0], ends[1]] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("code", "often", "is_told"),
+    [("-999", 3, True), ("9999", 3, True), ("-1", 4, True), ("99", 3, True), ("-999", 2, False)],
+)
+def test_codes_for_missing_numbers_are_told(
+    tmp_path: Path, code: str, often: int, is_told: bool
+) -> None:
+    ages = [code if i < often else str(20 + i) for i in range(40)]
+    rows = "".join(f"{i},{age},{i % 7}\n" for i, age in enumerate(ages))
+    found = "\n".join(trouble(load_graph(table(tmp_path, f"id,age,visits\n{rows}"))))
+    assert (f"age {code} ({often})" in found) == is_told
+    assert (f"--set data.empty={code}" in found) == is_told
+    left = load_graph(tmp_path, empty=code)
+    assert "may be codes" not in "\n".join(trouble(left))
+
+
+def test_dates_that_stand_for_none_are_told(tmp_path: Path) -> None:
+    days = ["1900-01-01" if i < 3 else f"20{i % 20 + 10}-0{i % 9 + 1}-10" for i in range(40)]
+    rows = "".join(f"{i},{day},{i % 7}\n" for i, day in enumerate(days))
+    found = "\n".join(trouble(load_graph(table(tmp_path, f"id,seen,visits\n{rows}"))))
+    assert "seen 1900-01-01 (3)" in found
+
+
+@pytest.mark.parametrize("values", [[0, 0, 0, 0], [7, 7, 7, 8]])
+def test_plain_numbers_are_no_codes(tmp_path: Path, values: list[int]) -> None:
+    rows = "".join(f"{i},{values[i] if i < 4 else i},{i % 7}\n" for i in range(40))
+    graph = load_graph(table(tmp_path, f"id,age,visits\n{rows}"))
+    assert "may be codes" not in "\n".join(trouble(graph))
+
+
+def table(tmp_path: Path, rows: str) -> Path:
+    (tmp_path / "nodes.csv").write_text(rows)
+    edges = "".join(f"{i},{(i + 1) % 40}\n" for i in range(40))
+    (tmp_path / "edges.csv").write_text(f"source,target\n{edges}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("edges", "wanted"),
+    [
+        ("ann,bob\nAnn,cy\n", "1 ids differ from another only in case, as 'Ann' and 'ann' do"),
+        ("ann,bob\nbob\u200b,cy\n", "only in blanks or marks that are not seen"),
+        ("M\ufffdller,bob\nbob,cy\n", "1 ids have \ufffd where letters were lost"),
+    ],
+)
+def test_ids_that_may_be_the_same_are_told(tmp_path: Path, edges: str, wanted: str) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(f"source,target\n{edges}", "utf-8")
+    assert wanted in "\n".join(trouble(load_graph(path)))
+
+
+def test_grades_are_not_taken_for_spellings() -> None:
+    assert group_values({"A+": 5, "A": 4, "A-": 3, "B": 2}) == []
+    assert group_values({"on-line": 5, "online": 4}) == [["on-line", "online"]]

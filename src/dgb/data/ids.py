@@ -109,6 +109,19 @@ def explain_spelling(unknown: Cells, known: Cells) -> str:
     return ""
 
 
+def explain_twins(ids: Cells) -> str:
+    """Say which ids differ from another one in spelling alone, "" where none does."""
+    for how, change in _SPELT.items():
+        spelt = change(ids)
+        places = find_positions(spelt, compute.unique(spelt))
+        firsts = np.unique(places, return_index=True)[1]
+        rows = np.delete(np.arange(len(ids)), firsts)
+        if len(rows):
+            one, other = ids[int(rows[0])].as_py(), ids[int(firsts[places[rows[0]]])].as_py()
+            return f"{len(rows):,} ids differ from another only {how}, as {one!r} and {other!r} do"
+    return ""
+
+
 def match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
     """Return cells with the ids that they differ from in spelling alone, which are counted."""
     cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))

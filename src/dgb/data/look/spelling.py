@@ -1,13 +1,20 @@
-"""Values of categories that are probably one value spelt in several ways: shown, never changed."""
+"""Values that are probably not what they seem: shown, never changed.
+
+Of categories and ids, one that is spelt in several ways; of numbers, a code for a missing one.
+"""
 
 import difflib
 import re
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+from scipy import sparse
 
 from dgb.data.encoding import Column
-from dgb.data.graph import Graph
+from dgb.data.graph import Features, Graph
+from dgb.data.ids import arrow_ids, explain_twins
 from dgb.terminal import some
 
 _BOOLEAN = {"yes": "yes", "y": "yes", "true": "yes", "t": "yes", "1": "yes", "on": "yes"}
@@ -15,21 +22,69 @@ _BOOLEAN |= {"no": "no", "n": "no", "false": "no", "f": "no", "0": "no", "off": 
 _NOTHING = ("", "na", "nan", "none", "null", "unknown", "missing", "notavailable")
 _LONG = 5  # letters from which two words may be one with a slip
 _SLIP = 0.8  # likeness of such words, by difflib
+_AGAIN = 3  # times that a code occurs, and other values that there are
+_GAP = 0.1  # of the range of all others, between these and a code
+_CODE = re.compile(r"-?(9{2,}|8{2,})|-[189]|(1900|1970)-01-01|9999-12-31")
+_LOOKED_AT = 100_000
 _RARE = 0.1  # how often a slip occurs, of how often the word does
+
+
+def id_trouble(graph: Graph) -> Iterator[str]:
+    """Yield a sentence on ids that are spelt in several ways, or have lost letters."""
+    if graph.node_ids.dtype != object:
+        return
+    ids = pa.chunked_array([arrow_ids(graph.node_ids)])
+    twins = explain_twins(ids)
+    if twins:
+        yield f"{twins}, and are nodes of their own; spell them alike if they are the same"
+    lost = ids.filter(compute.match_substring(ids, "\ufffd"))
+    if len(lost):
+        yield (
+            f"{len(lost):,} ids have \ufffd where letters were lost, as {lost[0].as_py()!r} does: "
+            "different ones may be the same now; export them again as UTF-8"
+        )
 
 
 def spelling_trouble(graph: Graph) -> Iterator[str]:
     """Yield a sentence on each column whose values are spelt in several ways, or are none."""
     columns = graph.encoding.columns if graph.encoding is not None else ()
+    x = sparse.csc_array(graph.x) if sparse.issparse(graph.x) else graph.x
+    codes: dict[str, str] = {}
     place = 0
     for column in columns:
         width = len(column.names())
         if column.kind == "category":
-            sizes = np.asarray(graph.x[:, place : place + width].sum(axis=0)).ravel()
+            sizes = np.asarray(x[:, place : place + width].sum(axis=0)).ravel()
             yield from _column_trouble(
                 column, dict(zip(column.levels, sizes.tolist(), strict=True))
             )
+        elif column.kind == "number" and not column.width:
+            codes |= _find_codes(column, x[:, [place]])
         place += width
+    if codes:
+        yield (
+            "Values that are repeated and far from all others of their column may be codes for "
+            f"missing ones: {some(list(codes))}; if they are, leave such cells empty, or say "
+            f"--set data.empty={','.join(sorted(set(codes.values())))}"
+        )
+
+
+def _find_codes(column: Column, scaled: Features) -> dict[str, str]:
+    """Return the ends of a column that may be codes, in words and as they are written."""
+    x = (scaled.toarray() if sparse.issparse(scaled) else scaled).ravel().astype(np.float64)
+    values = np.round(x * column.scale + column.shift, 0 if column.unit else 4)
+    found = {}
+    for end in (values.min(), values.max()):
+        others = values[values != end]
+        count = len(values) - len(others)
+        if count >= _AGAIN and len(np.unique(others[:_LOOKED_AT])) >= _AGAIN:
+            text = str(np.datetime64(int(end), "D")) if column.unit else f"{end:.6g}"
+            gap, span = np.abs(others - end).min(), others.max() - others.min()
+            is_known = _CODE.fullmatch(text) is not None
+            is_odd = text.startswith("-") and others.min() >= 0  # -1 next to counts
+            if end and (gap > span or (is_known and (is_odd or gap > _GAP * span))):
+                found[f"{column.name} {text} ({count:,})"] = text
+    return found
 
 
 def _column_trouble(column: Column, counts: dict[str, float]) -> Iterator[str]:
@@ -71,4 +126,5 @@ def _is_slip(word: str, other: str) -> bool:
 
 
 def _bare(value: str) -> str:
-    return re.sub(r"[\W_]+", "", value.casefold())
+    grade = re.search(r"(?<=\w)[+-]+\s*$", value)  # A+ is not A-
+    return re.sub(r"[\W_]+", "", value.casefold()) + (grade[0].strip() if grade else "")

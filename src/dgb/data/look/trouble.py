@@ -10,7 +10,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
-from dgb.data.look.spelling import group_values, spelling_trouble
+from dgb.data.look.spelling import group_values, id_trouble, spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 
@@ -28,7 +28,8 @@ def trouble(graph: AnyGraph, counts: dict[str, Any] | None = None) -> list[str]:
     counts = counts or count_graph(graph)
     if isinstance(graph, HeteroGraph):
         return [*_type_trouble(counts), *label_trouble(counts)]
-    return [*_edge_trouble(counts), *_feature_trouble(graph, counts), *label_trouble(counts)]
+    found = (*_edge_trouble(counts), *id_trouble(graph), *_feature_trouble(graph, counts))
+    return [*found, *label_trouble(counts)]
 
 
 def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
