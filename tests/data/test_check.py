@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dgb.cli import main
 from dgb.commands.counts import check_lines
 from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.encoding import named_columns
@@ -299,3 +300,15 @@ def test_ids_that_may_be_the_same_are_told(tmp_path: Path, edges: str, wanted: s
 def test_grades_are_not_taken_for_spellings() -> None:
     assert group_values({"A+": 5, "A": 4, "A-": 3, "B": 2}) == []
     assert group_values({"on-line": 5, "online": 4}) == [["on-line", "online"]]
+
+
+def test_what_the_recipe_has_set_already_is_not_advised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert trouble(ring(40, x=X[:, :1]), are_divided=False) == []
+    (loud,) = trouble(ring(40, x=X * [1, 900, 1, 1]), are_divided=False)
+    assert "hardly count next to it" in loud and "normalise" not in loud
+    graph = table(tmp_path, "id,age\n" + "".join(f"{i},{i}\n" for i in range(40)))
+    for form, is_told in (("row", True), ("none", False)):
+        assert main(["data", "check", str(graph), "--set", f"data.normalise={form}"]) == 0
+        assert ("use --set data.normalise=none" in capsys.readouterr().out) == is_told

@@ -17,10 +17,10 @@ from dgb.views.metapaths.paths import MOST, MetaPath, find_metapaths, parse_meta
 _WIDTH = 24  # of the first column
 
 
-def check_lines(graph: AnyGraph, recipe: Hetero) -> list[str]:
+def check_lines(graph: AnyGraph, recipe: Hetero, *, are_divided: bool = True) -> list[str]:
     """Return what a graph counts, what was done in reading it, and what is likely trouble."""
     counts = count_graph(graph)
-    remarks = trouble(graph, counts)
+    remarks = trouble(graph, counts, are_divided=are_divided)
     tables: list[list[str]] = []
     if isinstance(graph, HeteroGraph):
         tables = [_table(kind, counts.pop(f"{kind}s")) for kind in ("type", "relation")]

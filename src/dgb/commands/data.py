@@ -56,4 +56,5 @@ def run(options: Namespace) -> None:
 
         recipe = load_recipe("default", options.set)
         graph = read_graph(choose_data(options, recipe.data), **data_options(options))
-        output(*check_lines(graph, recipe.hetero), *label_lines(graph, recipe.train.seed))
+        lines = check_lines(graph, recipe.hetero, are_divided=recipe.data.normalise == "row")
+        output(*lines, *label_lines(graph, recipe.train.seed))

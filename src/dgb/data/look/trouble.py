@@ -23,13 +23,18 @@ _FAR = 10  # times 1 that the median of weights may be, or times the median that
 _SHOWN = 5
 
 
-def trouble(graph: AnyGraph, counts: dict[str, Any] | None = None) -> list[str]:
-    """Return a sentence on each likely trouble; `counts` are those of `count_graph`, if at hand."""
+def trouble(
+    graph: AnyGraph, counts: dict[str, Any] | None = None, *, are_divided: bool = True
+) -> list[str]:
+    """Return a sentence on each likely trouble; `counts` are those of `count_graph`, if at hand.
+
+    `are_divided` says whether rows of features are divided by their sum before they are used.
+    """
     counts = counts or count_graph(graph)
     if isinstance(graph, HeteroGraph):
         return [*_type_trouble(counts), *label_trouble(counts)]
-    found = (*_edge_trouble(counts), *id_trouble(graph), *_feature_trouble(graph, counts))
-    return [*found, *label_trouble(counts)]
+    of_edges = [*_edge_trouble(counts), *id_trouble(graph)]
+    return [*of_edges, *_feature_trouble(graph, counts, are_divided), *label_trouble(counts)]
 
 
 def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
@@ -62,7 +67,7 @@ def _weight_trouble(weights: dict[str, float] | None) -> Iterator[str]:
         )
 
 
-def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
+def _feature_trouble(graph: Graph, counts: dict[str, Any], are_divided: bool) -> Iterator[str]:
     if graph.encoding is not None and graph.encoding.structure:
         yield (
             "There are no features: what was made of the edges tells only where a node is; "
@@ -75,7 +80,7 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any]) -> Iterator[str]:
             f"{empty:,} nodes ({empty / nodes:.0%}) have features that are all zero: only their "
             "neighbors speak for them; fill in what is known of them"
         )
-    yield from _column_trouble(graph)
+    yield from _column_trouble(graph, are_divided)
     yield from spelling_trouble(graph)
     yield from _neighbor_trouble(graph, counts["neighbors_alike"])
 
@@ -101,20 +106,23 @@ def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
     )
 
 
-def _column_trouble(graph: Graph) -> Iterator[str]:
+def _column_trouble(graph: Graph, are_divided: bool) -> Iterator[str]:
     sizes = np.asarray(abs(graph.x).sum(axis=0, dtype=np.float64)).ravel()
     loudest = np.argmax(sizes)
     share = sizes[loudest] / (sizes.sum() or 1.0)
     if graph.num_features == 1:
-        yield (
-            f"There is one column, {_names(graph, np.array([0]))}, and dividing rows by their sum "
-            "leaves only its sign; use --set data.normalise=none"
-        )
+        if are_divided:
+            yield (
+                f"There is one column, {_names(graph, np.array([0]))}, and dividing rows by their "
+                "sum leaves only its sign; use --set data.normalise=none"
+            )
     elif share > _LOUD:
+        what = "dividing rows by their sum would hide the others"
+        fix = ", or use --set data.normalise=none" if are_divided else ""
         yield (
-            f"Column {_names(graph, np.array([loudest]))} makes up {share:.0%} of the "
-            "size of all features, and dividing rows by their sum would hide the others; bring "
-            "columns to a like scale, or use --set data.normalise=none"
+            f"Column {_names(graph, np.array([loudest]))} makes up {share:.0%} of the size of all "
+            f"features, and {what if are_divided else 'the others hardly count next to it'}; "
+            f"bring columns to a like scale{fix}"
         )
     constant = constant_columns(graph)
     if len(constant):
