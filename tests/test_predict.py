@@ -11,9 +11,9 @@ import pytest
 from dgb.arrays import Array
 from dgb.cli import main
 from dgb.cookbook import load_recipe
-from dgb.data.graph import Graph, Split
+from dgb.data.graph import Graph, Split, are_numbers
 from dgb.data.load import load_hetero, read_graph
-from dgb.evaluate.labels import are_numbers, describe_labels
+from dgb.evaluate.labels import describe_labels
 from dgb.run.folder import make_folder, save_encoding
 from dgb.run.setup import embedded_ids, target_rows
 from dgb.run.vectors import read_embeddings, write_embeddings

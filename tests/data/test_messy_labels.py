@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from dgb.data.graph import Graph
+from dgb.data.graph import Graph, are_numbers, label_numbers
 from dgb.data.load import load_graph
 from dgb.data.look.trouble import trouble
 from dgb.errors import DGBError
@@ -85,3 +86,14 @@ def test_a_column_that_gives_the_label_away_is_told(
     rows[:10] = [f"{i},1,{copies[i % 2]},{'yes' if i % 2 else 'no'}\n" for i in range(10)]
     path = folder(tmp_path, f"id,f,copy,label\n{''.join(rows)}", RING)
     assert not any("every node" in note for note in load_graph(path).notes)
+
+
+@pytest.mark.parametrize(("form", "told"), [("{},5", "3,5 read as 3.5"), ("€{}.5", "without €")])
+def test_many_labels_with_commas_or_marks_are_numbers(tmp_path: Path, form: str, told: str) -> None:
+    graph = labelled(tmp_path, lambda i: f'"{form.format(i)}"' if i else "")
+    assert are_numbers(graph) and told in "\n".join(graph.notes)
+    numbers = label_numbers(graph)
+    assert numbers is not None and np.isnan(numbers[0]) and numbers[29] == 29.5
+    assert not any("classes" in sentence for sentence in trouble(graph))
+    few = labelled(tmp_path, lambda i: f'"{form.format(i % 4)}"')
+    assert few.label_names == tuple(form.format(i) for i in range(4))

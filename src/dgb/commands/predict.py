@@ -82,7 +82,7 @@ def _describe_use(found: FinishedRun, count: int) -> str:
 
 
 def _learn(options: Namespace, found: FinishedRun, z: "Array", known: "Array") -> "Predictor":
-    from dgb.evaluate.labels import are_numbers, label_numbers
+    from dgb.data.graph import are_numbers, label_numbers
     from dgb.evaluate.predict import learn_classes, learn_numbers
 
     nodes, probe = found.graph.target_graph(), found.recipe.probe

@@ -16,6 +16,8 @@ from dgb.errors import DGBError
 # float32 [num_nodes, num_features]
 Features = Any
 
+FEW = 20  # different numbers that may well be names of classes
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -137,3 +139,25 @@ def undirected(edges: Any) -> Any:
     if edges.shape[0] != edges.shape[1]:
         raise DGBError(f"the adjacency must be square, not {edges.shape[0]} × {edges.shape[1]}")
     return compact(symmetric(edges, check_weights(edges.data)))
+
+
+def label_numbers(graph: Graph) -> Array | None:
+    """Return the labels as numbers, NaN where unknown, or None where they are other texts."""
+    assert graph.labels is not None
+    if not graph.label_names:
+        return np.where(graph.labels >= 0, graph.labels, np.nan)
+    try:
+        values = np.array([*map(float, graph.label_names), np.nan])
+    except ValueError:
+        return None
+    is_named = graph.labels.max() < len(graph.label_names) and np.isfinite(values[:-1]).all()
+    return values[graph.labels] if is_named else None
+
+
+def are_numbers(graph: Graph) -> bool:
+    """Tell whether labels are read as numbers: more than 20, with fractions or mostly unique."""
+    names = graph.label_names
+    if graph.labels is None or len(names) <= FEW or label_numbers(graph) is None:
+        return False
+    has_fractions = any(float(name) % 1 for name in names)
+    return has_fractions or 2 * len(names) > int((graph.labels >= 0).sum())

@@ -3,12 +3,11 @@
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.graph import Graph, Split
+from dgb.data.graph import Graph, Split, are_numbers
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 
 PARTS = ("train", "validation", "test")
-FEW = 20  # different numbers that may well be names of classes
 
 
 def choose_split(graph: Graph, seed: int) -> Split:
@@ -95,25 +94,3 @@ def learnable_nodes(graph: AnyGraph, seed: int) -> Array:
     if not len(found):
         raise DGBError(f"{nodes.name}: its split has no labelled train or validation nodes")
     return found
-
-
-def label_numbers(graph: Graph) -> Array | None:
-    """Return the labels as numbers, NaN where unknown, or None where they are other texts."""
-    assert graph.labels is not None
-    if not graph.label_names:
-        return np.where(graph.labels >= 0, graph.labels, np.nan)
-    try:
-        values = np.array([*map(float, graph.label_names), np.nan])
-    except ValueError:
-        return None
-    is_named = graph.labels.max() < len(graph.label_names) and np.isfinite(values[:-1]).all()
-    return values[graph.labels] if is_named else None
-
-
-def are_numbers(graph: Graph) -> bool:
-    """Tell whether labels are read as numbers: more than 20, with fractions or mostly unique."""
-    names = graph.label_names
-    if graph.labels is None or len(names) <= FEW or label_numbers(graph) is None:
-        return False
-    has_fractions = any(float(name) % 1 for name in names)
-    return has_fractions or 2 * len(names) > int((graph.labels >= 0).sum())

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
+from dgb.data.graph import FEW
 from dgb.errors import DGBError
-from dgb.evaluate.labels import FEW
 from dgb.evaluate.predict import learn_classes, learn_numbers
 from dgb.recipe import Probe
 

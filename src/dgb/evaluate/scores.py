@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.graph import Graph, Split
+from dgb.data.graph import Graph, Split, are_numbers
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.block_weights import Blocks, weigh_blocks
 from dgb.evaluate.cluster import cluster, score_clusters
-from dgb.evaluate.labels import are_numbers, choose_split, splits_by_name
+from dgb.evaluate.labels import choose_split, splits_by_name
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
 

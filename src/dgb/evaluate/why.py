@@ -7,9 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, to_dense
-from dgb.data.graph import Graph
+from dgb.data.graph import Graph, are_numbers
 from dgb.data.names import Naming
-from dgb.evaluate.labels import are_numbers
 from dgb.evaluate.scores import class_names
 
 COLUMNS = 3  # named for a pair, or for a cluster

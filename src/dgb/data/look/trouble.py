@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.graph import Graph
+from dgb.data.graph import Graph, are_numbers
 from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
 from dgb.data.look.spelling import group_values, id_trouble, spelling_trouble
@@ -31,10 +31,12 @@ def trouble(
     `are_divided` says whether rows of features are divided by their sum before they are used.
     """
     counts = counts or count_graph(graph)
+    # Numbers are no classes, of which most have one node: `dgb predict` tells them.
+    of_labels = [] if are_numbers(graph.target_graph()) else label_trouble(counts)
     if isinstance(graph, HeteroGraph):
-        return [*_type_trouble(counts), *label_trouble(counts)]
+        return [*_type_trouble(counts), *of_labels]
     of_edges = [*_edge_trouble(counts), *id_trouble(graph)]
-    return [*of_edges, *_feature_trouble(graph, counts, are_divided), *label_trouble(counts)]
+    return [*of_edges, *_feature_trouble(graph, counts, are_divided), *of_labels]
 
 
 def _edge_trouble(counts: dict[str, Any]) -> Iterator[str]:
@@ -137,8 +139,8 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
     if counts["classes"] == 1:
         yield "All labels are of one class, so nothing can be scored; give labels that differ"
     balance = counts["label_balance"]
-    are_numbers = all(re.fullmatch(r"-?[\d.]+", str(name)) for name in balance)
-    alike = [] if are_numbers else group_values(balance)
+    are_digits = all(re.fullmatch(r"-?[\d.]+", str(name)) for name in balance)
+    alike = [] if are_digits else group_values(balance)
     if alike:
         shown = some([" = ".join(map(repr, group)) for group in alike])
         yield f"Labels that may be the same, and are different classes: {shown}; spell them alike"

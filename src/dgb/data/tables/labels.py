@@ -11,7 +11,7 @@ from pyarrow import compute, types
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables.numbers import MAYBE, NOTHING, hold
+from dgb.data.tables.numbers import MAYBE, NOTHING, hold, read_amounts
 from dgb.data.tables.table import (
     Cells,
     Table,
@@ -21,6 +21,7 @@ from dgb.data.tables.table import (
     refuse_rows,
     text_cells,
 )
+from dgb.data.tables.written import FORMS
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -78,7 +79,7 @@ def names_each(table: Table, name: str) -> bool:
     filled = len(cells) - cells.null_count
     if not is_text(cells) or filled <= _FEW or compute.count_distinct(cells).as_py() < filled:
         return False
-    has_point = compute.match_substring_regex(cells, r"^[+-]?\d*[.,]\d*[1-9]\d*$")
+    has_point = compute.match_substring_regex(cells, r"^\W{0,3}\d*[.,]\d*[1-9]\d*\W{0,3}$")
     return bool(2 * int(compute.sum(has_point).as_py() or 0) <= filled)  # else they are measured
 
 
@@ -109,7 +110,7 @@ def _read_labels(
     text = text_cells(table, name, "choose another with data.label=COLUMN")
     if types.is_floating(table.content.column(name).type):
         text = keep_where(compute.not_equal(text, "nan"), text)
-    text = _without_marks(table, name, text, notes)
+    text = _plain_labels(table, name, _without_marks(table, name, text, notes), notes)
     # pandas writes integers with a gap among them as 1.0, 2.0.
     cells = as_integers(compute.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1"))
     classes = compute.unique(cells.drop_null())
@@ -139,6 +140,23 @@ def _without_marks(table: Table, name: str, cells: Cells, notes: list[str]) -> C
     count = int(compute.sum(is_mark).as_py())
     notes.append(f"{table.source}: {name} is {' or '.join(marks)}, read as no label: {count:,}")
     return keep_where(compute.invert(is_mark), cells)
+
+
+def _plain_labels(table: Table, name: str, cells: Cells, notes: list[str]) -> Cells:
+    """Return labels such as 3,5 and €7, of which there are many, as other numbers are written."""
+    if not is_text(table.content.column(name)) or compute.count_distinct(cells).as_py() <= _FEW:
+        return cells
+    found = read_amounts(table, cells, ())
+    if found is None or not (found.form or found.mark):
+        return cells
+    is_known = np.asarray(cells.is_valid().to_numpy())
+    if np.isnan(found.values[is_known]).any():
+        return cells
+    what = FORMS[found.form] if found.form else f"numbers read without {found.mark}"
+    notes.append(f"{table.source}: {what}: {name}")
+    pairs = zip(found.values.tolist(), is_known, strict=True)
+    texts = [repr(value) if is_such else None for value, is_such in pairs]
+    return pa.chunked_array([pa.array(texts, pa.large_string())])
 
 
 def _read_split(rows: LabelRows) -> tuple[Split, ...]:
