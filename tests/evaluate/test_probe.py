@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dgb import arrays as parts
 from dgb.arrays import Array
@@ -15,7 +17,7 @@ from dgb.errors import DGBError
 from dgb.evaluate import probe_rows as sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
 from dgb.evaluate.labels import choose_split
-from dgb.evaluate.probe import choose_classifier, linear_probe, mean_log_loss
+from dgb.evaluate.probe import choose_classifier, fit_logistic, linear_probe, mean_log_loss
 from dgb.evaluate.probe_rows import Nodes, Scaling, learn_scaling
 from dgb.evaluate.scores import why_not_scored
 from dgb.recipe import Probe
@@ -289,3 +291,22 @@ def test_the_loss_that_decides_ties_is_that_of_scikit_learn_to_the_bit(
     assert mean_log_loss(truth, probability, classes) == log_loss(
         truth, probability, labels=classes
     )
+
+
+def test_threads_do_not_share_the_small_products_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    whole = LogisticRegression.fit
+
+    def count() -> list[int]:
+        return [part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"]
+
+    def fit(model: Any, *arguments: Any) -> Any:
+        seen.extend(count())
+        return whole(model, *arguments)
+
+    monkeypatch.setattr(LogisticRegression, "fit", fit)
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    with threadpool_limits(2, user_api="blas"):
+        fit_logistic(rows, rows[:, 0] > 0, 0.1)
+        assert set(count()) == {2}
+    assert set(seen) == {1}

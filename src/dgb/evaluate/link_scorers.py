@@ -1,6 +1,5 @@
 """Pairs of nodes, and ways to tell how likely a pair is an edge."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
+from dgb.evaluate.probe import fit_logistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,6 @@ BLOCK = 2**24  # numbers held at once
 
 def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
     """Return cosine, dot product, and logistic regressions on products of two rows."""
-    from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
 
     unit = normalize(z)
@@ -93,11 +92,7 @@ def embedding_scorers(z: Any, train: Pairs) -> dict[str, Scorer]:
         return _by_products(unit, lambda rows: model.decision_function(rows / scale))
 
     for weight_decay in WEIGHT_DECAYS:
-        # As in the probe, weight decay is per row.
-        model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=300)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fit cut at 300 steps is still a candidate
-            model.fit(rows / scale, train.truth())
+        model = fit_logistic(rows / scale, train.truth(), weight_decay, steps=300)
         scorers[f"logistic {weight_decay:g}"] = score_by(model)
     return scorers
 

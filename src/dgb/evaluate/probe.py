@@ -145,14 +145,16 @@ def _heco_probe(z: Any, labels: Array, split: Split, seed: int) -> ProbeScores:
     return ProbeScores(found.validation_accuracy, found.micro_f1, settings, more=more)
 
 
-def fit_logistic(rows: Any, labels: Array, weight_decay: float) -> Any:
+def fit_logistic(rows: Any, labels: Array, weight_decay: float, steps: int = 1000) -> Any:
     """Return the logistic regression on these rows, solved to the end."""
     from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
 
     # scikit-learn sums the loss over rows where weight decay is meant against its mean.
-    model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=1000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a fit cut at 1000 steps is still a candidate
+    model = LogisticRegression(C=1 / (weight_decay * rows.shape[0]), max_iter=steps)
+    # One thread: those that share such small products wait for each other longer than they take.
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+        warnings.simplefilter("ignore")  # a fit that is cut short is still a candidate
         return model.fit(rows, labels)
 
 

@@ -48,7 +48,7 @@ def tsne(z: Any, seed: int = 0, perplexity: float = 30) -> Array:
     """Return t-SNE's place in the plane for every row of z."""
     from sklearn.manifold import TSNE
     from sklearn.preprocessing import normalize
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     if len(z) <= perplexity:
         raise DGBError(f"t-SNE with perplexity {perplexity:g} needs more than {len(z)} nodes")
