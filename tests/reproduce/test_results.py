@@ -24,12 +24,15 @@ from dgb.reproduce.typed_table import write_hetero_table
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
 COMPARISONS = ("compare-amazon-photo", "compare-coauthor-cs")
+# Of graphs of files, which parts of the default are measured on too.
+FILES = {"parts": ("squirrel_filtered", "amazon_photo", "coauthor_cs")}
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_row_of_a_committed_table_finds_its_lines(table: str) -> None:
     found = {(job.method, job.dataset) for job, _ in table_lines(table, RESULTS)}
-    assert found == {(job.method, job.dataset) for job in plan(table, DATASETS, runs=1)}
+    datasets = (*DATASETS, *FILES.get(table, ()))
+    assert found == {(job.method, job.dataset) for job in plan(table, datasets, runs=1)}
 
 
 def test_every_row_of_the_heterogeneous_table_finds_its_lines() -> None:
