@@ -10,7 +10,7 @@ from pyarrow import parquet
 from tqdm import tqdm
 
 from dgb.data import load_graph
-from dgb.data.tables.table import read_table
+from dgb.data.tables.source import read_table
 
 
 @pytest.fixture

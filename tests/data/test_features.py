@@ -15,7 +15,8 @@ from scipy import sparse
 from dgb.data.encoding import Column, Encoding, encoding_from, plain_encoding
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_tables
-from dgb.data.tables.table import Table, read_table, table_of
+from dgb.data.tables.source import read_table, table_of
+from dgb.data.tables.table import Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 

@@ -9,7 +9,8 @@ import pytest
 
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_tables
-from dgb.data.tables.table import Table, read_table, table_of
+from dgb.data.tables.source import read_table, table_of
+from dgb.data.tables.table import Table
 from dgb.errors import DGBError
 from dgb.recipe import Data
 

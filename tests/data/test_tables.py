@@ -10,7 +10,8 @@ import pytest
 from pyarrow import parquet
 
 from dgb.data.tables.numbers import number_cells
-from dgb.data.tables.table import Table, read_table, table_of
+from dgb.data.tables.source import read_table, table_of
+from dgb.data.tables.table import Table
 from dgb.errors import DGBError
 
 

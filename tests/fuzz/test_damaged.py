@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dgb.data.tables.table import read_table
+from dgb.data.tables.source import read_table
 from tests.fuzz.damage import Change, changes, damaged
 from tests.fuzz.oracle import answer, inputs, lay
 from tests.fuzz.samples import Sample, make_samples

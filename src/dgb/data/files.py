@@ -13,7 +13,7 @@ from dgb.data.formats.npz import read_npz
 from dgb.data.formats.pyg_file import read_pyg
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
-from dgb.data.tables.table import read_table
+from dgb.data.tables.source import read_table
 from dgb.errors import DGBError
 from dgb.files.kinds import (
     GRAPHML,

@@ -16,7 +16,7 @@ from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import with_weights
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
-from dgb.data.tables.table import table_of
+from dgb.data.tables.source import table_of
 from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.recipe import Data

@@ -12,7 +12,7 @@ from dgb.data.files import find_tables
 from dgb.data.graph import Graph
 from dgb.data.load import is_path
 from dgb.data.tables.nodes import read_nodes
-from dgb.data.tables.table import read_table
+from dgb.data.tables.source import read_table
 from dgb.files.kinds import TABLES, find_kind
 from dgb.recipe import Data
 

@@ -26,7 +26,8 @@ from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.structure import refuse_featureless, structural_features, with_structure
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
-from dgb.data.tables.table import Table, find_column, read_table, table_of
+from dgb.data.tables.source import read_table, table_of
+from dgb.data.tables.table import Table, find_column
 from dgb.data.tables.text_file import BLOCK, single_space
 from dgb.data.weights import merge_repeats, note_repeats
 from dgb.errors import DGBError, refusing

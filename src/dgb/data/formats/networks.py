@@ -11,7 +11,7 @@ import numpy as np
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_tables
-from dgb.data.tables.table import as_arrow, table_of
+from dgb.data.tables.source import as_arrow, table_of
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import Data

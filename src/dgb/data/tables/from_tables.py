@@ -22,8 +22,9 @@ from dgb.data.tables.nodes import (
     refuse_nameless,
 )
 from dgb.data.tables.rows import without_missing
+from dgb.data.tables.source import table_of
 from dgb.data.tables.suspects import note_leaks
-from dgb.data.tables.table import Cells, Table, table_of
+from dgb.data.tables.table import Cells, Table
 from dgb.data.tables.unknown import add_rows, find_other_ids
 from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError, Faults

@@ -1,4 +1,4 @@
-"""A table with a place for every row: from a delimited text file, Parquet, or a data frame."""
+"""A table with a place for every row, and what is asked of its columns and rows."""
 
 import difflib
 import re
@@ -10,23 +10,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute, types
+from pyarrow import compute
 
 from dgb.arrays import Array
-from dgb.data.tables.sheets import (
-    any_column,
-    filled_rows,
-    read_excel,
-    read_json,
-    repeat_names,
-)
-from dgb.data.tables.text_file import open_text, read_text, records
+from dgb.data.tables.sheets import repeat_names
+from dgb.data.tables.text_file import open_text, records
 from dgb.errors import DGBError
-from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
-from dgb.files.parquet import read_parquet
 
 Cells = Any  # a pyarrow ChunkedArray; pyarrow ships no types
-_READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 _NAMED = 5  # rows that an error names
 _BEYOND = 1 << 40  # rows that no file has
@@ -121,94 +112,10 @@ class Table:
         return [*title, *([f"{again}{self.names_again:,}"] if self.names_again else [])]
 
 
-def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Table:
-    """Read a table of any form; a text file without names keeps its first row."""
-    kind = find_kind(path)
-    if kind not in TABLES:
-        known = known_suffixes(*TABLES)
-        raise DGBError(f"{path}: not a table of a known form; give one of {known}")
-    if kind != TEXT:
-        content = _READERS.get(kind, read_parquet)(path)
-        title = (content.schema.metadata or {}).get(b"title", b"") if kind == EXCEL else b""
-        return Table(_plain(content), path.name, title=title.decode())
-    content = _plain(read_text(path, charset), is_trimmed=True)
-    table = _cut_empty(Table(content, path.name, path, charset, has_names=False))
-    if not has_names:
-        return table
-    if all(re.match(NUMBER, cell) for cell in table.row_text()):
-        raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
-    return table.with_names()
-
-
 def is_title(first: list[str], second: list[str]) -> bool:
     """Tell whether a row has one cell filled, above a row of several, none of them a number."""
     are_names = sum(map(bool, second)) > 1 and not any(re.match(NUMBER, cell) for cell in second)
     return bool(first[0]) and not any(first[1:]) and are_names
-
-
-def _cut_empty(table: Table) -> Table:
-    is_filled = filled_rows(table.content)
-    return table if is_filled.all() or not is_filled.any() else table.take_rows(is_filled)
-
-
-def table_of(frame: Any, what: str) -> Table:
-    """Take a pandas or polars DataFrame, a pyarrow Table, or a dict of columns."""
-    try:
-        if isinstance(frame, pa.Table):
-            content = frame
-        elif isinstance(frame, dict):
-            content = pa.table({str(name): column for name, column in frame.items()})
-        elif hasattr(frame, "to_arrow"):
-            content = frame.to_arrow()
-        else:
-            content = _from_pandas(frame)
-        kinds = zip(content.column_names, content.schema.types, strict=True)
-        categories = tuple(str(name) for name, kind in kinds if types.is_dictionary(kind))
-        return Table(_plain(content), what, categories=categories)
-    except DGBError:
-        raise
-    except (pa.ArrowException, ValueError, TypeError, AttributeError) as error:
-        reason = " ".join(str(error).split())
-        raise DGBError(
-            f"{what}: not a table ({reason}); give a DataFrame whose columns each have one type"
-        ) from None
-
-
-def _from_pandas(frame: Any) -> Any:
-    names = frame.columns
-    if not names.is_unique:
-        twice = names[names.duplicated()][0]
-        raise DGBError(f"two columns of the frame are called {str(twice)!r}; rename or drop one")
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # columns of several types, as Excel has them
-        return pa.table({str(name): as_arrow(frame[name]) for name in frame.columns})
-
-
-def as_arrow(cells: Any) -> Any:
-    """Return a column as Arrow takes it, as text where its cells are of several types."""
-    try:
-        return pa.array(cells, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return any_column([None if cell is None or cell != cell else cell for cell in list(cells)])
-
-
-def _plain(content: Any, *, is_trimmed: bool = False) -> Any:
-    # pandas stores an index without a name under such a name; rows are known by an id column.
-    names = [n for n in content.column_names if not re.match(r"__index_level_\d+__$", str(n))]
-    if len(set(names)) < len(names):
-        raise ValueError("two columns of the same name")
-    return pa.table({str(n): _plain_cells(content.column(n), is_trimmed) for n in names})
-
-
-def _plain_cells(cells: Cells, is_trimmed: bool) -> Cells:
-    if types.is_dictionary(cells.type):
-        cells = cells.cast(cells.type.value_type)
-    if not is_text(cells):
-        return cells
-    cells = cells.cast(pa.large_string())
-    cells = compute.utf8_trim_whitespace(cells) if is_trimmed else cells
-    return keep_where(compute.not_equal(cells, ""), cells)
 
 
 def keep_where(is_kept: Cells, cells: Cells) -> Cells:

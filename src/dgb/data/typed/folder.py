@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dgb.data.tables.table import read_table
+from dgb.data.tables.source import read_table
 from dgb.data.typed.from_tables import Encodings, hetero_from_tables
 from dgb.data.typed.graph import UNNAMED, HeteroGraph
 from dgb.data.typed.schema import Triple
