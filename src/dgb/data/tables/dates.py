@@ -12,7 +12,7 @@ from dgb.data.tables.table import Cells, keep_where
 from dgb.data.tables.written import COMPACT, DAY_FIRST, MONTH_FIRST, are_like, count_true
 
 _ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?$"
-_MICROSECONDS = 86_400_000_000  # of a day
+MICROSECONDS = 86_400_000_000  # of a day
 _LEAST = 10  # cells from which 20201231 is no number by chance
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _TIME = (
@@ -75,7 +75,7 @@ def count_days(cells: Cells) -> Array:
     zone = getattr(cells.type, "tz", None)
     moments = cells.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
     days = compute.fill_null(moments.cast(pa.float64(), safe=False), np.nan)
-    return np.asarray(days.to_numpy()) / _MICROSECONDS
+    return np.asarray(days.to_numpy()) / MICROSECONDS
 
 
 def are_dates(cells: Cells) -> bool:
@@ -166,4 +166,4 @@ def _iso_day(cell: str | None) -> float:
         moment = datetime.fromisoformat(cell or "")
     except ValueError:
         return np.nan
-    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1e6 / _MICROSECONDS
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1e6 / MICROSECONDS

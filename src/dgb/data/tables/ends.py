@@ -10,6 +10,7 @@ from pyarrow import compute, types
 
 from dgb.data.ids import find_positions
 from dgb.data.tables.table import NUMBER, Cells, Table, find_column, is_text
+from dgb.data.tables.written import count_true
 from dgb.errors import DGBError
 from dgb.settings import listed_names
 
@@ -137,7 +138,7 @@ def _can_be_ids(cells: Cells) -> bool:
     has_point = compute.match_substring_regex(cells, r"[.,]\d*[1-9]\d*$")
     is_number = compute.match_substring_regex(cells, NUMBER)
     is_other = compute.or_(is_other, compute.and_(is_number, has_point))
-    return 2 * int(compute.sum(is_other).as_py() or 0) < len(cells)
+    return 2 * count_true(is_other) < len(cells)
 
 
 def _holds(name: str, kind: str) -> bool:

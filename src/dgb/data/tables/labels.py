@@ -21,7 +21,7 @@ from dgb.data.tables.table import (
     refuse_rows,
     text_cells,
 )
-from dgb.data.tables.written import FORMS
+from dgb.data.tables.written import FORMS, count_true
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
@@ -80,7 +80,7 @@ def names_each(table: Table, name: str) -> bool:
     if not is_text(cells) or filled <= _FEW or compute.count_distinct(cells).as_py() < filled:
         return False
     has_point = compute.match_substring_regex(cells, r"^\W{0,3}\d*[.,]\d*[1-9]\d*\W{0,3}$")
-    return bool(2 * int(compute.sum(has_point).as_py() or 0) <= filled)  # else they are measured
+    return bool(2 * count_true(has_point) <= filled)  # else they are measured
 
 
 def join_labels(sources: Iterable[LabelRows | None], num_nodes: int, notes: list[str]) -> Labelling:

@@ -116,7 +116,8 @@ def _find_labelled(
     rows = np.flatnonzero(~is_known)
     words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
     refuse_rows(table, rows, problem, words, _advise(cells, ids, reading) if len(rows) else "")
-    refuse_repeats(table, id_name, cells)
+    if counts:  # what was spelt in two ways may be one now
+        refuse_repeats(table, id_name, cells)
     return table, nodes
 
 

@@ -8,9 +8,15 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.tables.dates import count_days, read_dates, read_digits
+from dgb.data.tables.dates import MICROSECONDS, count_days, read_dates, read_digits
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
-from dgb.data.tables.written import COMPACT, find_decimal, plain_numbers, strip_marks
+from dgb.data.tables.written import (
+    COMPACT,
+    count_true,
+    find_decimal,
+    plain_numbers,
+    strip_marks,
+)
 from dgb.errors import DGBError
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -101,7 +107,7 @@ def _read_typed(cells: Cells) -> Numbers | None:
         return Numbers(count_days(cells), "days")
     if types.is_duration(cells.type):
         spans = cells.cast(pa.duration("us"), safe=False).cast(pa.int64())
-        return Numbers(_as_floats(spans) / 86_400_000_000)
+        return Numbers(_as_floats(spans) / MICROSECONDS)
     values = _as_floats(cells) if types.is_boolean(cells.type) else number_cells(cells)
     return None if values is None else Numbers(values)
 
@@ -132,7 +138,7 @@ def hold(cells: Cells, marks: Sequence[str]) -> Cells:
 
 
 def _are_most(is_such: Cells) -> bool:
-    return 2 * int(compute.sum(is_such).as_py() or 0) > len(is_such) - int(is_such.null_count)
+    return 2 * count_true(is_such) > len(is_such) - int(is_such.null_count)
 
 
 def _as_floats(cells: Cells) -> Array:

@@ -1,18 +1,12 @@
-"""Tables of JSON lines and of Excel, which are read in Python and suit small files.
-
-And rows of any table that hold nothing of their own: empty ones, and the names again.
-"""
+"""Tables of JSON lines and of Excel, which are read in Python and suit small files."""
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from pyarrow import compute
 
-from dgb.arrays import Array
 from dgb.errors import DGBError, refusing
 from dgb.files.limits import check_members, read_whole, refuse_beyond_room, room
 
@@ -124,24 +118,3 @@ def _is_plain(cell: Any) -> bool:
 
 def _text(cell: Any) -> str:
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)
-
-
-def filled_rows(content: Any) -> Array:
-    """Tell which rows of an Arrow table have any cell that is not empty."""
-    if not all(column.null_count for column in content.columns):
-        return np.ones(content.num_rows, bool)
-    is_filled = np.zeros(content.num_rows, bool)
-    for column in content.columns:
-        is_filled |= np.asarray(column.is_valid().to_numpy())
-    return is_filled
-
-
-def repeat_names(content: Any) -> Array:
-    """Tell which rows hold the names of the columns, as where files were joined."""
-    is_again = np.ones(content.num_rows, bool)
-    for name, column in zip(content.column_names, content.columns, strict=True):
-        is_same = compute.equal(column, name) if name else compute.is_null(column)
-        is_again &= np.asarray(compute.fill_null(is_same, False).to_numpy())
-        if not is_again.any():  # as in most files, after one column
-            break
-    return is_again

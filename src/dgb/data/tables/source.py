@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
-from dgb.data.tables.sheets import any_column, filled_rows, read_excel, read_json
+from dgb.data.tables.sheets import any_column, read_excel, read_json
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
 from dgb.data.tables.text_file import read_text
 from dgb.errors import DGBError
@@ -37,7 +38,12 @@ def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Tabl
 
 
 def _cut_empty(table: Table) -> Table:
-    is_filled = filled_rows(table.content)
+    """Return a table without rows that have no filled cell, as long as others have."""
+    if not all(column.null_count for column in table.content.columns):
+        return table
+    is_filled = np.zeros(table.content.num_rows, bool)
+    for column in table.content.columns:
+        is_filled |= np.asarray(column.is_valid().to_numpy())
     return table if is_filled.all() or not is_filled.any() else table.take_rows(is_filled)
 
 

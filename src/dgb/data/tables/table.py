@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyarrow import compute
 
 from dgb.arrays import Array
-from dgb.data.tables.sheets import repeat_names
 from dgb.data.tables.text_file import open_text, records
 from dgb.errors import DGBError
 
@@ -101,7 +100,7 @@ class Table:
             problem = f"two columns are called {twice!r}" if twice else "two columns have no name"
             raise DGBError(f"{self.place(0)}: {problem}; rename one")
         named = replace(below, content=rest.rename_columns(names), has_names=True)
-        is_again = repeat_names(named.content)
+        is_again = _repeat_names(named.content)
         count = int(is_again.sum())
         return replace(named.take_rows(~is_again), names_again=count) if count else named
 
@@ -116,6 +115,17 @@ def is_title(first: list[str], second: list[str]) -> bool:
     """Tell whether a row has one cell filled, above a row of several, none of them a number."""
     are_names = sum(map(bool, second)) > 1 and not any(re.match(NUMBER, cell) for cell in second)
     return bool(first[0]) and not any(first[1:]) and are_names
+
+
+def _repeat_names(content: Any) -> Array:
+    """Tell which rows hold the names of the columns, as where files were joined."""
+    is_again = np.ones(content.num_rows, bool)
+    for name, column in zip(content.column_names, content.columns, strict=True):
+        is_same = compute.equal(column, name) if name else compute.is_null(column)
+        is_again &= np.asarray(compute.fill_null(is_same, False).to_numpy())
+        if not is_again.any():  # as in most files, after one column
+            break
+    return is_again
 
 
 def keep_where(is_kept: Cells, cells: Cells) -> Cells:

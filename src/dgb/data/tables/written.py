@@ -139,7 +139,7 @@ def _plain_digits(cells: Cells) -> Cells:
     """Return text with - for −5, 5- and (5), without quotes and what stands between thousands."""
     text = compute.utf8_trim(compute.replace_substring(cells, "\u2212", "-"), UNSEEN)
     text = compute.replace_substring_regex(text, _QUOTED, r"\1")
-    is_grouped = compute.fill_null(compute.match_substring_regex(text, _GROUPED), False)
+    is_grouped = are_like(text, _GROUPED)
     if compute.any(is_grouped).as_py():
         joined = text
         for _ in range(2):  # 1 2 3: the middle one is part of two places

@@ -10,6 +10,7 @@ from dgb.data.formats.arrays import count_nodes, edge_matrix, node_matrix, read_
 from dgb.data.graph import Features, Split
 from dgb.data.tables.source import read_table
 from dgb.data.tables.table import refuse_rows
+from dgb.data.tables.written import are_like
 from dgb.data.typed.graph import (
     UNNAMED,
     HeteroGraph,
@@ -148,7 +149,6 @@ def _read_splits(folder: Path, num_nodes: int) -> dict[str, Split]:
 def _read_pairs(path: Path) -> Array:
     """Return the positions of a file of pairs, int64 [2, pairs], naming the line of a bad one."""
     import pyarrow as pa
-    from pyarrow import compute
 
     table = read_table(path, has_names=False)
     if len(table.names) != 2:
@@ -156,7 +156,7 @@ def _read_pairs(path: Path) -> Array:
     ends = []
     for name in table.names:
         cells = table.content.column(name)
-        is_right = compute.fill_null(compute.match_substring_regex(cells, _POSITION), False)
+        is_right = are_like(cells, _POSITION)
         rows = np.flatnonzero(~np.asarray(is_right.to_numpy()))
         refuse_rows(table, rows, "cells that are not positions 0, 1, 2 …", name, "fix them")
         ends.append(np.asarray(cells.cast(pa.int64()).to_numpy()))
