@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dgb import neighbors
 from dgb.cli import main
-from dgb.evaluate import neighbors, recommend
+from dgb.evaluate import recommend
 from dgb.run import vectors
 from dgb.run.vectors import write_embeddings
 from tests.conftest import make_blocks

@@ -17,10 +17,10 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.drawing import draw_map, plotting
 from dgb.errors import DGBError
 from dgb.evaluate.map import map_coordinates
-from dgb.evaluate.neighbors import nearest
 from dgb.evaluate.predictions import Predictions, predict_labels
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
+from dgb.neighbors import nearest
 from dgb.recipe import ALL_TYPES
 from dgb.run.embedding import embed_graph
 from dgb.run.map import SEED, write_map

@@ -10,7 +10,7 @@ import pytest
 from dgb.arrays import Array
 from dgb.evaluate import map as module
 from dgb.evaluate.map import choose_drawing, map_coordinates
-from dgb.evaluate.neighbors import nearest_all
+from dgb.neighbors import nearest_all
 
 STEPS = {name: getattr(module, name) for name in ("EARLY_STEPS", "STEPS")}
 

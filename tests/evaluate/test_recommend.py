@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dgb import neighbors
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.evaluate import neighbors, recommend
+from dgb.evaluate import recommend
 from dgb.evaluate.link_scorers import count_common_neighbors
 from dgb.evaluate.link_split import split_edges
 from dgb.evaluate.recommend import (

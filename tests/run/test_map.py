@@ -16,9 +16,9 @@ from dgb.cli import main
 from dgb.cookbook import load_recipe
 from dgb.data.encoding import Column, Encoding, named_columns
 from dgb.data.graph import Graph
-from dgb.evaluate.neighbors import nearest
 from dgb.evaluate.scores import class_names, confusion
 from dgb.files.tensors import read_tensors
+from dgb.neighbors import nearest
 from dgb.recipe import Recipe
 from dgb.report.page import write_report
 from dgb.run import folder as files

@@ -79,8 +79,8 @@ def _check(found: FinishedRun, options: Namespace, *, is_decoded: bool) -> None:
     """Print how many edges, hidden from the graph that is embedded, are found again."""
     from dgb.evaluate.link_split import split_edges
     from dgb.evaluate.links import edge_scores
-    from dgb.evaluate.neighbors import EXACT_NODES
     from dgb.evaluate.recommend import check_links
+    from dgb.neighbors import EXACT_NODES
     from dgb.recipe import ALL_TYPES
     from dgb.run.decoder import make_ranking
 

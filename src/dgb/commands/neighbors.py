@@ -67,8 +67,8 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
     import pyarrow as pa
 
     from dgb.data.ids import arrow_ids
-    from dgb.evaluate.neighbors import nearest_all
     from dgb.files.parquet import write_parquet
+    from dgb.neighbors import nearest_all
 
     positions, similarities = nearest_all(z, k)
     own, width = arrow_ids(ids), positions.shape[1]
@@ -86,7 +86,7 @@ def _find(options: Namespace, folder: Path, ids: "Array", z: "Array") -> list[di
     import numpy as np
 
     from dgb.data.ids import find_nodes
-    from dgb.evaluate.neighbors import nearest
+    from dgb.neighbors import nearest
     from dgb.run.map import MAP, read_map
 
     rows = find_nodes(ids, np.array(options.nodes))

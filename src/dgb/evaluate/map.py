@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array, principal_rows, unit_rows
-from dgb.evaluate.neighbors import nearest_all
+from dgb.neighbors import nearest_all
 from dgb.terminal import progress_bar
 
 WIDTH = 50  # columns that are left before the map is drawn

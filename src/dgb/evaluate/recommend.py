@@ -14,7 +14,7 @@ import numpy as np
 from dgb.arrays import Array, canonical_rows
 from dgb.evaluate.link_scorers import Scorer, cosine_scorer
 from dgb.evaluate.link_split import LinkSplit
-from dgb.evaluate.neighbors import EXACT_NODES, nearest, nearest_all
+from dgb.neighbors import EXACT_NODES, nearest, nearest_all
 
 BEYOND = 20  # nearest nodes that are looked at past the k asked for: some are neighbors already
 WALKS = 16  # from a node, each of which leads to one node two edges away and to one three away

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array, row_parts, unit_rows
-from dgb.evaluate.cells import make_cells
+from dgb.cells import make_cells
 from dgb.terminal import progress_bar
 
 EXACT_NODES = 50_000  # up to here all pairs take minutes at most

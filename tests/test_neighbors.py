@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from dgb import neighbors
 from dgb.arrays import Array, unit_rows
-from dgb.evaluate import neighbors as neighbours
-from dgb.evaluate.neighbors import nearest, nearest_all, nearest_by_cells
+from dgb.neighbors import nearest, nearest_all, nearest_by_cells
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def brute_force(z: Array, row: int, k: int) -> list[int]:
 def test_neighbours_are_those_of_brute_force(
     z: Array, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(neighbours, "BLOCK", block)
+    monkeypatch.setattr(neighbors, "BLOCK", block)
     rows = np.array([3, 199, 0, 3])
     positions, similarities = nearest(z, rows, 5)
     for row, near, similar in zip(rows, positions, similarities, strict=True):
@@ -77,8 +77,8 @@ def test_cells_find_most_of_them_and_always_the_same(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(2)
     z = np.repeat(rng.normal(size=(30, 16)), 50, axis=0) + 0.5 * rng.normal(size=(1500, 16))
     z[20:60] = z[20]
-    monkeypatch.setattr(neighbours, "LOOKED_AT", 150)
-    monkeypatch.setattr(neighbours, "LOOKED_AT_ROOT", 1)
+    monkeypatch.setattr(neighbors, "LOOKED_AT", 150)
+    monkeypatch.setattr(neighbors, "LOOKED_AT_ROOT", 1)
     exact, cosines = nearest(z, np.arange(1500), 8)
     positions, similarities = nearest_by_cells(z, 8)
     assert not (positions == np.arange(1500)[:, None]).any()
@@ -105,10 +105,10 @@ def test_cells_are_exact_where_all_rows_lie_around(z: Array, k: int) -> None:
 def test_large_graphs_go_by_cells(z: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(nearest_all(z, 3)[0], nearest(z, np.arange(200), 3)[0])
     asked: list[int] = []
-    monkeypatch.setattr(neighbours, "nearest_by_cells", lambda _z, k: asked.append(k))
-    monkeypatch.setattr(neighbours, "EXACT_NODES", 200)
+    monkeypatch.setattr(neighbors, "nearest_by_cells", lambda _z, k: asked.append(k))
+    monkeypatch.setattr(neighbors, "EXACT_NODES", 200)
     nearest_all(z, 3)
     assert asked == []
-    monkeypatch.setattr(neighbours, "EXACT_NODES", 199)
+    monkeypatch.setattr(neighbors, "EXACT_NODES", 199)
     nearest_all(z, 3)
     assert asked == [3]
