@@ -242,6 +242,12 @@ class Embed:
     diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
+    diffused_nearest: int = setting(
+        0, "nodes with like diffused X that a node is joined to before; 0: none", low=0, before=0
+    )
+    nearest_weight: float = setting(
+        0.3, "of all these edges, next to 1 of the graph's", low=0, before=0.3
+    )
     structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
     structure_columns: int = size(64, "of the block", before=64)
     npy: bool = setting(False, "write embeddings.npy next to the Parquet file")

@@ -33,6 +33,7 @@ CPU = torch.device("cpu")
 SMALL = ("encoder.width=16", "heads.hidden=16", "heads.width=16", "train.epochs=2")
 ALL = (*SMALL, "embed.blocks=learnt,diffused,structure", "embed.diffused_columns=9")
 FORMS = ("rows", "block", "none")
+NEAREST = ("embed.diffused_nearest=0", "embed.diffused_nearest=4")
 
 
 def recipe_of(*sets: str) -> Recipe:
@@ -141,9 +142,10 @@ def test_no_block_drowns_another(graph: Graph) -> None:
             torch.testing.assert_close(same, torch.ones_like(same))
 
 
+@pytest.mark.parametrize("nearest", NEAREST)
 @pytest.mark.parametrize("form", FORMS)
-def test_rows_of_zeros_stay(graph: Graph, form: str) -> None:
-    found = blocks_of(with_empty_rows(graph), f"embed.normalise={form}")
+def test_rows_of_zeros_stay(graph: Graph, form: str, nearest: str) -> None:
+    found = blocks_of(with_empty_rows(graph), f"embed.normalise={form}", nearest)
     assert not found["learnt"][7].any() and not found["diffused"][7].any()
     assert all(part.isfinite().all() for part in found.values())
 
@@ -180,10 +182,11 @@ def test_blocks_can_be_left_out(graph: Graph) -> None:
 @pytest.mark.parametrize("is_on_disk", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("features", ["false", "true"])
+@pytest.mark.parametrize("nearest", NEAREST)
 def test_row_batches_embed_as_the_whole_graph(
-    graph: Graph, form: str, features: str, is_on_disk: bool, tmp_path: Path
+    graph: Graph, form: str, features: str, nearest: str, is_on_disk: bool, tmp_path: Path
 ) -> None:
-    sets = (f"embed.normalise={form}", f"embed.features={features}", "embed.smooth=0.3")
+    sets = (f"embed.normalise={form}", f"embed.features={features}", "embed.smooth=0.3", nearest)
     whole = blocks_of(graph, *sets)
     recipe = recipe_of(*sets, "train.batch_size=20", "train.columns=4")
     inputs = make_inputs(graph, recipe, CPU, scratch=tmp_path if is_on_disk else None)
@@ -192,11 +195,12 @@ def test_row_batches_embed_as_the_whole_graph(
     assert (tmp_path / "embeddings.npy").exists() == is_on_disk
 
 
+@pytest.mark.parametrize("nearest", NEAREST)
 @pytest.mark.parametrize("form", FORMS)
 def test_known_nodes_keep_their_vectors_and_new_ones_get_all_blocks(
-    graph: Graph, form: str
+    graph: Graph, form: str, nearest: str
 ) -> None:
-    recipe, encoder = recipe_of(f"embed.normalise={form}"), encoder_of(graph)
+    recipe, encoder = recipe_of(f"embed.normalise={form}", nearest), encoder_of(graph)
     inputs = make_inputs(graph, recipe, CPU)
     settle(encoder, inputs, recipe.embed)
     z = embed(encoder, inputs, recipe.embed).numpy()
@@ -243,6 +247,7 @@ def test_a_saved_model_embeds_as_the_one_that_was_trained(
     blocks: Graph, form: str, hops: str, tmp_path: Path
 ) -> None:
     sets = [*ALL, f"embed.normalise={form}", f"encoder.hops={hops}", "encoder.norm=batch"]
+    sets += ["embed.diffused_nearest=4"]
     sets += ["embed.learnt_columns=7"]
     over = ["view1.augment=nfd+adj", "view2.augment=nd+adj"]
     model = DGB("paper", overrides=[*sets, *over])

@@ -12,7 +12,9 @@ from dgb.cookbook import load_recipe
 from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
+from dgb.errors import DGBError
 from dgb.recipe import Embed
+from dgb.run import resolve
 from dgb.run.resolve import resolve_recipe
 from dgb.settings import make_section
 
@@ -45,10 +47,23 @@ def test_a_graph_has_the_weights_of_its_kind(
     assert (kept.structure_weight, kept.diffused_alpha) == (0.7, 0.2)
 
 
-def test_neighbors_that_are_alike_have_the_default(blocks: Graph) -> None:
+def test_where_neighbors_are_alike_more_alike_nodes_are_joined(
+    blocks: Graph, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = resolve_recipe(blocks, load_recipe())
-    assert found.embed == replace(Embed(), by_graph=False)
+    assert found.embed == replace(Embed(), by_graph=False, diffused_nearest=20)
+    assert "embed.diffused_nearest=20" in capsys.readouterr().err
     assert resolve_recipe(blocks, load_recipe("paper")) == load_recipe("paper")
+    mine = load_recipe("default", ["embed.diffused_nearest=5"])
+    assert resolve_recipe(blocks, mine).embed.diffused_nearest == 5
+    other = load_recipe("default", ["embed.blocks=learnt,structure"])
+    assert resolve_recipe(blocks, other).embed.diffused_nearest == 0
+    for cluster in (False, True):
+        monkeypatch.setattr(resolve, "PAIRED", blocks.num_nodes - (not cluster))
+        found = resolve_recipe(blocks, load_recipe(), is_on_cluster=cluster)
+        assert found.embed == replace(Embed(), by_graph=False)
+    with pytest.raises(DGBError, match="diffused_nearest=0"):
+        resolve_recipe(blocks, mine, is_on_cluster=True)
 
 
 def plain_graph(num_nodes: int, density: float = 1.0) -> Graph:

@@ -131,8 +131,11 @@ def _write_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
     """Write a block that no training changes."""
     if block == "structure":
         out.copy_(make_structure(inputs, recipe))
-    else:
-        inputs.diffused.write(find_directions(encoder, inputs, out.shape[1]), out)
+        return
+    directions = find_directions(encoder, inputs, out.shape[1])
+    inputs.diffused.write(directions, out)
+    if recipe.diffused_nearest:
+        inputs.diffused_over_nearest(out, recipe).write(directions, out)
 
 
 def _write_learnt(encoder: Encoder, inputs: Inputs, recipe: Embed, out: Tensor) -> None:

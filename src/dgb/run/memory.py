@@ -78,7 +78,8 @@ def _count_operators(graph: Graph, recipe: Recipe) -> float:
     if "diff" in needed or recipe.encoder.diff:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
     has_own = bool(embedding_alphas(recipe.embed)) and "adj" not in needed  # else they share it
-    return total + ENTRY * (nonzeros + n) * has_own
+    nearest = 6.0 * ENTRY * n * recipe.embed.diffused_nearest  # in both directions, while made
+    return total + ENTRY * (nonzeros + n) * has_own + nearest
 
 
 def _count_features(x: Any) -> float:

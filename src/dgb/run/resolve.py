@@ -7,7 +7,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import choose_device
-from dgb.run.suit import suit_blocks, suit_steps
+from dgb.run.suit import PAIRED, suit_blocks, suit_steps
 from dgb.views.augment import parse_view
 from dgb.views.inputs import needed_operators
 from dgb.views.metapaths.inputs import metapaths_of
@@ -20,7 +20,10 @@ def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = Fal
     """Check a recipe for a graph; return it with the weights or meta-paths that it leaves open."""
     check_recipe(recipe)
     if isinstance(graph, Graph):
-        return suit_steps(graph, suit_blocks(graph, recipe))
+        if is_on_cluster and recipe.embed.diffused_nearest:
+            raise DGBError("--engine ray joins no like nodes; set embed.diffused_nearest=0")
+        most = 0 if is_on_cluster else PAIRED
+        return suit_steps(graph, suit_blocks(graph, recipe, most_paired=most))
     if is_on_cluster:
         raise DGBError("--engine ray is for graphs of one node type; leave it out")
     check_typed_recipe(recipe)

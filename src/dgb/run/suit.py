@@ -7,14 +7,25 @@ from typing import Any
 from scipy import sparse
 
 from dgb.data.graph import Graph
-from dgb.data.look.alike import CHANCE, COMMUNITIES, OPPOSITE, features_alike, judge_edges
+from dgb.data.look.alike import (
+    ALIKE,
+    CHANCE,
+    COMMUNITIES,
+    OPPOSITE,
+    features_alike,
+    judge_edges,
+)
 from dgb.recipe import Embed, Recipe, Train
 from dgb.terminal import log
+from dgb.views.inputs import DIFFUSED
 from dgb.views.rows import batch_sizes
 
-# Where edges join nodes that are alike, the defaults are right. Otherwise features are blurred by
-# what they are diffused over: with alpha 1 they stay as they are.
+# Where edges join nodes that are alike, more nodes that are alike may be joined; all pairs of them
+# are looked at, so not of a large graph. Otherwise features are blurred by what they are diffused
+# over: with alpha 1 they stay as they are.
+PAIRED = 10_000  # nodes at most
 SUITED: dict[str, dict[str, Any]] = {
+    ALIKE: {"diffused_nearest": 20},
     OPPOSITE: {"diffused_alpha": 1.0},
     COMMUNITIES: {"structure_weight": 2.0},
     CHANCE: {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1},
@@ -23,22 +34,27 @@ SUITED: dict[str, dict[str, Any]] = {
 ROWS, STEPS, LEAST_EPOCHS = 4096, 60, 3
 THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
 WHY = {
+    ALIKE: "neighbors are alike, so features are diffused between other nodes that are alike too",
     OPPOSITE: "neighbors are less alike than chance, so features stand undiffused",
     COMMUNITIES: "features say nothing of the edges, so the place in the graph weighs more",
     CHANCE: "edges have nothing to do with features, which stand undiffused and weigh more",
 }
 
 
-def suit_blocks(graph: Graph, recipe: Recipe) -> Recipe:
+def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> Recipe:
     """Return the recipe with blocks weighed by what edges have to do with features.
 
-    Weights that were set otherwise than the default's stay.
+    Weights that were set otherwise than the default's stay. Like nodes are joined in graphs of at
+    most `most_paired` nodes.
     """
     if not recipe.embed.by_graph:
         return recipe
     kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
+    suited = SUITED[kind]
+    if kind == ALIKE and (graph.num_nodes > most_paired or DIFFUSED not in recipe.embed.blocks):
+        suited = {}
     usual, own = asdict(Embed()), asdict(recipe.embed)
-    changed = {key: value for key, value in SUITED.get(kind, {}).items() if own[key] == usual[key]}
+    changed = {key: value for key, value in suited.items() if own[key] == usual[key]}
     if changed:
         log(f"note: {WHY[kind]}: " + ", ".join(f"embed.{k}={v}" for k, v in changed.items()))
     return replace(recipe, embed=replace(recipe.embed, by_graph=False, **changed))

@@ -17,6 +17,7 @@ from dgb.recipe import DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, ViewSpec, draw_absent, parse_view
 from dgb.views.diffusion import GraphOperator, adj_of
 from dgb.views.features import dense_features, normalise_features, row_factors, to_features
+from dgb.views.nearest import join_nearest
 from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.rows import batch_sizes
@@ -87,8 +88,17 @@ class Inputs:
     @property
     def diffused(self) -> DiffusedFeatures:
         """S X of the block `diffused`, as an operator."""
-        operator, store = self.operators[DIFFUSED], self.store or Store()
-        return DiffusedFeatures(self.x, operator, self.row_scale, store)
+        return self._diffuse(self.operators[DIFFUSED])
+
+    def diffused_over_nearest(self, rows: Tensor, recipe: Embed) -> DiffusedFeatures:
+        """Return S X over the edges and those between nodes whose rows of `diffused` are alike."""
+        joined = join_nearest(
+            self.adjacency, rows.cpu().numpy(), recipe.diffused_nearest, recipe.nearest_weight
+        )
+        return self._diffuse(make_ppr(make_adj(joined).to(self.x.device), recipe.diffused_alpha))
+
+    def _diffuse(self, operator: GraphOperator) -> DiffusedFeatures:
+        return DiffusedFeatures(self.x, operator, self.row_scale, self.store or Store())
 
     @property
     def shape(self) -> tuple[int, int]:
