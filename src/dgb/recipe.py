@@ -243,7 +243,7 @@ class Embed:
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
     diffused_nearest: int = setting(
-        0, "nodes with like diffused X that a node is joined to before; 0: none", low=0, before=0
+        20, "nodes with like diffused X that a node is joined to before; 0: none", low=0, before=0
     )
     nearest_weight: float = setting(
         0.3, "of all these edges, next to 1 of the graph's", low=0, before=0.3
@@ -257,6 +257,11 @@ class Embed:
         """Whether there are no blocks but H, and X next to it, as they come."""
         is_whole = self.normalise == "none" and not (self.learnt_columns or self.centre)
         return self.blocks == ("learnt",) and is_whole
+
+    @property
+    def joined(self) -> int:
+        """The nodes that each is joined to: none without the block that travels over them."""
+        return self.diffused_nearest if "diffused" in self.blocks else 0
 
     @property
     def weights(self) -> dict[str, float]:
@@ -280,6 +285,7 @@ PLAIN = Embed(
     normalise="none",
     centre=False,
     learnt_columns=0,
+    diffused_nearest=0,
 )
 
 

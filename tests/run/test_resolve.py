@@ -23,6 +23,7 @@ KINDS_AND_WEIGHTS: dict[str, dict[str, Any]] = {
     "heterophily": {"diffused_alpha": 1.0},
     "chance-edges": {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1},
 }
+UNJOINED = replace(Embed(), by_graph=False, diffused_nearest=0)
 
 
 def invented(folder: Path, kind: str) -> Graph:
@@ -38,32 +39,47 @@ def test_a_graph_has_the_weights_of_its_kind(
     changed = KINDS_AND_WEIGHTS[kind]
     graph = invented(tmp_path / kind, kind)
     found = resolve_recipe(graph, load_recipe())
-    assert found.embed == replace(Embed(), by_graph=False, **changed)
+    assert found.embed == replace(UNJOINED, **changed)
     told = capsys.readouterr().err
-    assert all(f"embed.{key}={value}" in told for key, value in changed.items())
+    assert all(f"embed.{k}={v}" in told for k, v in (changed | {"diffused_nearest": 0}).items())
     assert resolve_recipe(graph, found) == found and not capsys.readouterr().err
     mine = load_recipe("default", ["embed.structure_weight=0.7", "embed.diffused_alpha=0.2"])
     kept = resolve_recipe(graph, mine).embed
     assert (kept.structure_weight, kept.diffused_alpha) == (0.7, 0.2)
 
 
-def test_where_neighbors_are_alike_more_alike_nodes_are_joined(
-    blocks: Graph, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_like_nodes_are_joined_where_neighbors_are_alike(
+    blocks: Graph, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = resolve_recipe(blocks, load_recipe())
-    assert found.embed == replace(Embed(), by_graph=False, diffused_nearest=20)
-    assert "embed.diffused_nearest=20" in capsys.readouterr().err
-    assert resolve_recipe(blocks, load_recipe("paper")) == load_recipe("paper")
+    assert found.embed == replace(Embed(), by_graph=False)
+    assert found.embed.joined == 20 and not capsys.readouterr().err
     mine = load_recipe("default", ["embed.diffused_nearest=5"])
-    assert resolve_recipe(blocks, mine).embed.diffused_nearest == 5
-    other = load_recipe("default", ["embed.blocks=learnt,structure"])
-    assert resolve_recipe(blocks, other).embed.diffused_nearest == 0
-    for cluster in (False, True):
-        monkeypatch.setattr(resolve, "PAIRED", blocks.num_nodes - (not cluster))
-        found = resolve_recipe(blocks, load_recipe(), is_on_cluster=cluster)
-        assert found.embed == replace(Embed(), by_graph=False)
+    assert resolve_recipe(blocks, mine).embed.joined == 5
+    paper = load_recipe("paper")
+    assert resolve_recipe(blocks, paper) == paper and not paper.embed.joined
+
+
+@pytest.mark.parametrize("is_on_cluster", [False, True])
+def test_large_graphs_and_clusters_look_at_no_pairs(
+    blocks: Graph,
+    is_on_cluster: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resolve, "PAIRED", blocks.num_nodes - (not is_on_cluster))
+    found = resolve_recipe(blocks, load_recipe(), is_on_cluster=is_on_cluster)
+    assert found.embed == UNJOINED and "embed.diffused_nearest=0" in capsys.readouterr().err
+    monkeypatch.setattr(resolve, "PAIRED", blocks.num_nodes)
+    assert resolve_recipe(blocks, load_recipe()).embed.joined == 20
+
+
+def test_a_cluster_refuses_to_join_like_nodes_for_a_block_that_it_has(blocks: Graph) -> None:
+    mine = load_recipe("default", ["embed.diffused_nearest=5"])
     with pytest.raises(DGBError, match="diffused_nearest=0"):
         resolve_recipe(blocks, mine, is_on_cluster=True)
+    other = load_recipe(mine, ["embed.blocks=learnt,structure"])
+    assert resolve_recipe(blocks, other, is_on_cluster=True).embed.joined == 0
 
 
 def plain_graph(num_nodes: int, density: float = 1.0) -> Graph:

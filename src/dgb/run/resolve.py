@@ -20,10 +20,11 @@ def resolve_recipe(graph: AnyGraph, recipe: Recipe, *, is_on_cluster: bool = Fal
     """Check a recipe for a graph; return it with the weights or meta-paths that it leaves open."""
     check_recipe(recipe)
     if isinstance(graph, Graph):
-        if is_on_cluster and recipe.embed.diffused_nearest:
-            raise DGBError("--engine ray joins no like nodes; set embed.diffused_nearest=0")
         most = 0 if is_on_cluster else PAIRED
-        return suit_steps(graph, suit_blocks(graph, recipe, most_paired=most))
+        recipe = suit_steps(graph, suit_blocks(graph, recipe, most_paired=most))
+        if is_on_cluster and recipe.embed.joined:
+            raise DGBError("--engine ray joins no like nodes; set embed.diffused_nearest=0")
+        return recipe
     if is_on_cluster:
         raise DGBError("--engine ray is for graphs of one node type; leave it out")
     check_typed_recipe(recipe)

@@ -17,24 +17,24 @@ from dgb.data.look.alike import (
 )
 from dgb.recipe import Embed, Recipe, Train
 from dgb.terminal import log
-from dgb.views.inputs import DIFFUSED
 from dgb.views.rows import batch_sizes
 
-# Where edges join nodes that are alike, more nodes that are alike may be joined; all pairs of them
-# are looked at, so not of a large graph. Otherwise features are blurred by what they are diffused
-# over: with alpha 1 they stay as they are.
+# Where edges join nodes that are alike, the defaults are right, but that all pairs of nodes are
+# looked at for like ones, which takes too long in a large graph. Otherwise features are blurred by
+# what they are diffused over: with alpha 1 they stay as they are.
 PAIRED = 10_000  # nodes at most
+UNJOINED = {"diffused_nearest": 0}
 SUITED: dict[str, dict[str, Any]] = {
-    ALIKE: {"diffused_nearest": 20},
-    OPPOSITE: {"diffused_alpha": 1.0},
-    COMMUNITIES: {"structure_weight": 2.0},
-    CHANCE: {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1},
+    ALIKE: {},
+    OPPOSITE: {"diffused_alpha": 1.0} | UNJOINED,
+    COMMUNITIES: {"structure_weight": 2.0} | UNJOINED,
+    CHANCE: {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1} | UNJOINED,
 }
 # Of a large graph: rows of a batch, steps after which vectors are as good, and epochs all the same.
 ROWS, STEPS, LEAST_EPOCHS = 4096, 60, 3
 THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
 WHY = {
-    ALIKE: "neighbors are alike, so features are diffused between other nodes that are alike too",
+    ALIKE: "not all pairs of nodes are looked at here, so no like nodes are joined",
     OPPOSITE: "neighbors are less alike than chance, so features stand undiffused",
     COMMUNITIES: "features say nothing of the edges, so the place in the graph weighs more",
     CHANCE: "edges have nothing to do with features, which stand undiffused and weigh more",
@@ -44,15 +44,13 @@ WHY = {
 def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> Recipe:
     """Return the recipe with blocks weighed by what edges have to do with features.
 
-    Weights that were set otherwise than the default's stay. Like nodes are joined in graphs of at
-    most `most_paired` nodes.
+    What was set otherwise than the default's stays. Like nodes are joined in graphs of at most
+    `most_paired` nodes.
     """
     if not recipe.embed.by_graph:
         return recipe
     kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
-    suited = SUITED[kind]
-    if kind == ALIKE and (graph.num_nodes > most_paired or DIFFUSED not in recipe.embed.blocks):
-        suited = {}
+    suited = SUITED[kind] | (UNJOINED if graph.num_nodes > most_paired else {})
     usual, own = asdict(Embed()), asdict(recipe.embed)
     changed = {key: value for key, value in suited.items() if own[key] == usual[key]}
     if changed:
