@@ -32,6 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "learnt block alone": ("embed.blocks=learnt",),
     "without the diffused block": ("embed.blocks=learnt,structure",),
     "without the structure block": ("embed.blocks=learnt,diffused",),
+    "no like nodes joined": ("embed.diffused_nearest=0",),
     "blocks not centred": ("embed.centre=false",),
     "not trained": ("train.epochs=0",),
 }

@@ -56,7 +56,7 @@ WIDE, WIDER = "encoder.width=1024", "encoder.width=2048"
 TOGETHER: dict[str, tuple[Sets, ...]] = {
     "cora": ((STRONG,), (STRONGER,), (STRONG, HEAT), (STRONGER, HEAT)),
     "citeseer": ((STRONGER,), (STRONG, WIDE), (STRONGER, WIDE), (WIDER,), (STRONG, WIDER)),
-    "pubmed": (),
+    "pubmed": ((STRONG,), (STRONG, HEAT)),
 }
 SETTINGS = {"cora": 24, "citeseer": 24, "pubmed": 8}
 RUNS, MORE_RUNS = 1, 3
