@@ -20,17 +20,19 @@ def test_settings_keep_what_the_source_says() -> None:
             job.recipe.train.decay == {"cora": 0.82, "citeseer": 0.88, "pubmed": 0.95}[job.dataset]
         )
         steps = job.recipe.train.epochs * (5 if job.dataset == "pubmed" else 1)
-        assert steps in (search.STEPS, search.MORE_STEPS[job.dataset])
+        assert steps in (search.STEPS, *(more for more, _ in search.TOGETHER[job.dataset]))
         assert job.recipe.data.normalise == "row"
 
 
 def test_what_is_worth_a_second_look_has_more_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = (SINGLE[2], (*SINGLE[2], *SINGLE[4]))
+    together = ((600, SINGLE[2]), (100, (*SINGLE[2], *SINGLE[4])))
     monkeypatch.setitem(search.TOGETHER, "cora", together)
     jobs = plan_search(("cora",))
     assert len(jobs) == 24 + 2 * 3
-    longer = [job for job in jobs if job.recipe.train.epochs == search.MORE_STEPS["cora"]]
-    assert {job.method for job in longer} == {", ".join(sets) for sets in together}
+    others = {(n, ", ".join(sets)) for n, sets in together}
+    own = [(job.recipe.train.epochs, job.method) for job in jobs]
+    assert {job for job in own if job[0] != search.STEPS} == others
+    assert all(own.count(job) == 3 for job in others)
 
 
 def _line(number: int, seed: int, resplit: dict[int, float]) -> dict[str, object]:
