@@ -119,7 +119,7 @@ HASHES = {
     "paper": "f78089aed28f",
     "paper-cora": "fae466466bcb",
     "paper-citeseer": "4ebdcbc91dbb",
-    "paper-pubmed": "406c3270f3a5",
+    "paper-pubmed": "d5bedb2e7848",
     "hetero": "19dbae0995e0",
     "relations": "fe1835639933",
 }

@@ -10,7 +10,6 @@ import pytest
 
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.errors import DGBError
 from dgb.evaluate import heads
 from dgb.evaluate.resplits import draw_resplits
 from dgb.files.jsonl import read_lines
@@ -42,11 +41,6 @@ def test_rates_go_to_the_views_that_drop() -> None:
     frozen = rated_recipe("cora", "p=1", Rates(nfd=0.8, nd=0.3))
     assert (frozen.view1.nfd_drop_rate, frozen.view2.nd_drop_rate) == (0.8, 0.3)
     assert frozen.train.decay == 1
-
-
-def test_without_a_length_there_are_no_rates(tmp_path: Path) -> None:
-    with pytest.raises(DGBError, match="no length is chosen for pubmed"):
-        find_rates(("pubmed",), Place(tmp_path))
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "p=1": ("train.decay=1",),
     "without-bn": ("heads.batch_norm=false",),
 }
-# Tables 3 and 4 at one length, that of the data set's recipe, and by both probes. On Pubmed Table 3
-# is still a cheaper training, in all of its cells alike.
-LONG = ("cora", "citeseer")
-CHEAPER: dict[str, tuple[str, ...]] = {
-    "pubmed": ("heads.hidden=128", "train.epochs=4"),
-}
 # Beyond Table 3: the best pair with the other kernel, and DGB-DIFF of the source's comments.
 BEYOND_TABLE_3: dict[str, tuple[str, ...]] = {
     "heat": ("diffusion.kernel=heat",),
@@ -43,14 +37,12 @@ def table3_recipes(dataset: str) -> dict[str, Recipe]:
 def table3_recipe(dataset: str, pair: str, rates: tuple[float, ...] | None = None) -> Recipe:
     """Return the recipe of a cell such as nfd+adj|nd+diff, at the rates chosen for it or others."""
     rates = chosen_rates(dataset, pair) if rates is None else rates
-    cheaper = CHEAPER.get(dataset, ())
-    sets = (*cheaper, *view_settings(pair), *_drops(pair, rates))
-    return load_recipe(f"paper-{dataset}", sets)
+    return load_recipe(f"paper-{dataset}", (*view_settings(pair), *_drops(pair, rates)))
 
 
 def table4_recipe(dataset: str, row: str, rates: tuple[float, ...] | None = None) -> Recipe:
-    """Return the recipe of an ablation, at one length at the rates chosen for it or others."""
-    if dataset in LONG and row != "dgb":  # whose rates are the recipe's own
+    """Return the recipe of an ablation, at the rates chosen for it or others."""
+    if row != "dgb":  # whose rates are the recipe's own
         rates = chosen_rates(dataset, row) if rates is None else rates
     drops = () if rates is None else _drops(BEST, rates)
     return load_recipe(f"paper-{dataset}", (*ABLATIONS[row], *drops))

@@ -8,7 +8,7 @@ from dgb.cookbook import DEFAULT, load_recipe, recipe_names, with_seed
 from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
-from dgb.reproduce.pairs import ABLATIONS, LONG, table3_recipes, table4_recipe
+from dgb.reproduce.pairs import ABLATIONS, table3_recipes, table4_recipe
 from dgb.reproduce.published import DATASETS
 from dgb.settings import check_names, listed_names, split_list
 
@@ -49,14 +49,14 @@ def plan(
 
 
 def by_dgi_too(jobs: list[Job]) -> list[Job]:
-    """Return the jobs, and those of one length once more with DGI's probe, by the same trainings.
+    """Return the jobs, and the paper's once more with DGI's probe, by the same trainings.
 
     The paper follows DGI's evaluation by its own word.
     """
     again = [
         replace(job, recipe=load_recipe(job.recipe, ("probe.kind=dgi",)))
         for job in jobs
-        if job.dataset in LONG and (job.table in ("table3", "table4") or job.method == "dgb")
+        if job.table in ("table3", "table4") or job.method == "dgb"
     ]
     return jobs + again
 

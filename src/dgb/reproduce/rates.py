@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
@@ -14,7 +13,6 @@ from dgb.reproduce.curves import measure_curves
 from dgb.reproduce.pairs import (
     ABLATIONS,
     BEST,
-    LONG,
     SWAPPED,
     rate_keys,
     table3_recipe,
@@ -43,10 +41,6 @@ Chosen = dict[str, list[float]]  # by row, view by view
 
 def find_rates(datasets: tuple[str, ...], place: Place) -> dict[str, Chosen]:
     """Choose the rates of all rows and write them to rates.toml in the results."""
-    if short := [dataset for dataset in datasets if dataset not in LONG]:
-        raise DGBError(
-            f"no length is chosen for {', '.join(short)}; rates are chosen for {', '.join(LONG)}"
-        )
     found = {dataset: spread_rates(_score(dataset, place)) for dataset in datasets}
     path = place.results / "rates.toml"
     before = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
