@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dgb.arrays import Array, unit_rows
-from dgb.cells import LARGEST, make_cells
+from dgb.neighbors import LARGEST, make_cells
 
 
 def some_rows(count: int) -> Array:
