@@ -10,7 +10,7 @@ from typing import Any
 from dgb.errors import DGBError
 from dgb.measure.table import html_row, html_table
 from dgb.report.html import section
-from dgb.report.pack import LONGEST
+from dgb.report.map import LONGEST
 from dgb.run.folder import EMBEDDINGS
 
 SHOWN = 10  # rows of a list
