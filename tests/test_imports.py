@@ -20,7 +20,7 @@ STAGES = [
     ["baselines"],
     ["measure"],
     ["report"],
-    ["estimator", "estimator_inputs", "estimator_update", "estimator_use"],
+    ["estimator", "estimator_inputs", "estimator_use"],
     ["tune"],
     ["reproduce"],
     ["commands"],

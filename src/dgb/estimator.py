@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from dgb import estimator_inputs as inputs
-from dgb import estimator_update as further
 from dgb import estimator_use as use
 from dgb.arrays import Array
 from dgb.cookbook import to_toml
@@ -65,10 +64,9 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     `feature_names_in_` where columns have names, and `drift_` after an `update`.
     """
 
-    # What the vectors are asked for, and what is shown of them.
+    # What a fitted one does with its vectors, and what is shown of them.
     neighbors, to_frame, predict_nodes = use.neighbors, use.to_frame, use.predict_nodes
-    plot, report = use.plot, use.report
-    update = further.update
+    plot, report, update = use.plot, use.report, use.update
 
     def __init__(
         self,
@@ -179,9 +177,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             rows = find_nodes(self.node_ids_, inputs.id_column(self, X, is_fit=False))
             return np.asarray(use.fitted_vectors(self)[rows])
         with quietly(not self.verbose):
-            graph = inputs.read_input(self, X, given, self.recipe_, is_fit=False)
-            inputs.warn_of(self, inputs.new_notes(X, graph))
-            return embed_graph(self.encoder_, graph, self.recipe_)
+            return embed_graph(self.encoder_, inputs.read_known(self, X, given), self.recipe_)
 
     def save(self, folder: str | Path) -> None:
         """Write recipe.toml, model.safetensors and what the columns are called.
@@ -233,8 +229,7 @@ class DGB(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if graph is None and path.exists():
             fitted.node_ids_, fitted.embeddings_ = read_embeddings(path)
         elif graph is not None:
-            whole = inputs.read_input(fitted, graph, {}, recipe, is_fit=False)
-            inputs.warn_of(fitted, inputs.new_notes(graph, whole))
+            whole = inputs.read_known(fitted, graph, {})
             fitted.node_ids_ = embedded_ids(whole, recipe)
             fitted.embeddings_ = embed_graph(fitted.encoder_, whole, recipe)
             inputs.count_features(fitted, None, 1)

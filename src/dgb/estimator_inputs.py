@@ -72,6 +72,13 @@ def read_input(
     return graph
 
 
+def read_known(estimator: Any, x: Any, edges: dict[str, Any]) -> AnyGraph:
+    """Return the graph of an object for what is fitted, and warn of what was made or guessed."""
+    graph = read_input(estimator, x, edges, estimator.recipe_, is_fit=False)
+    warn_of(estimator, new_notes(x, graph))
+    return graph
+
+
 def read_arguments(estimator: Any, x: Any, y: Any, **edges: Any) -> tuple[Any, dict[str, Any]]:
     """Return X and what is given as edges, lazy frames collected; refuse edges given as y."""
     x, y = _collect(x), _collect(y)
