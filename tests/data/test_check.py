@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from dgb.cli import main
-from dgb.commands.counts import check_lines
+from dgb.commands.graphs import check_lines
 from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph

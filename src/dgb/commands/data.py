@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from dgb.commands.graphs import choose_data, data_options, label_lines
+from dgb.commands.graphs import check_lines, choose_data, data_options, label_lines
 from dgb.commands.options import GRAPH, add_data_options, add_graph_options, add_set_option
 from dgb.cookbook import load_recipe, split_override
 from dgb.settings import check_names, make_section
@@ -51,7 +51,6 @@ def run(options: Namespace) -> None:
         make_blocks(Path(options.folder), make_section(Blocks, "blocks", values))
         output(f"written; try: dgb train {options.folder}")
     else:
-        from dgb.commands.counts import check_lines
         from dgb.data.load import read_graph
 
         recipe = load_recipe("default", options.set)

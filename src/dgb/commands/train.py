@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgb.commands.graphs import choose_recipe, open_graph, open_later_graph
+from dgb.commands.graphs import choose_recipe, open_graph, open_later_graph, path_lines
 from dgb.commands.options import GRAPH, add_count, add_recipe_options, check_counts
 from dgb.commands.outcome import add_report_option, page_line, train_into, train_new
 from dgb.errors import DGBError
@@ -33,7 +33,6 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Train once into a run folder, or resume one; the report is a page to look at it."""
-    from dgb.commands.counts import path_lines
     from dgb.data.typed.graph import HeteroGraph
     from dgb.run.resolve import check_recipe, resolve_recipe
     from dgb.views.metapaths.inputs import metapaths_of
