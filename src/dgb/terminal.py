@@ -53,6 +53,16 @@ def output(*lines: str) -> None:
         print(printable(line))
 
 
+@contextmanager
+def resumable(how: str) -> Iterator[None]:
+    """Say how to resume what a user stops within a block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        log(f"dgb: stopped; {how}")
+        raise
+
+
 def byte_bar(what: str, total: int) -> Any:
     """Return a bar of bytes to `update`; what ends within a second shows none."""
     return progress_bar(None, what, unit="B", total=total, unit_scale=True, delay=1)

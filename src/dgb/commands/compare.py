@@ -14,7 +14,7 @@ from dgb.cookbook import split_override
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
 from dgb.settings import check_names, split_list
-from dgb.terminal import log, output
+from dgb.terminal import log, output, resumable
 
 if TYPE_CHECKING:
     from dgb.data.typed.graph import AnyGraph
@@ -50,11 +50,8 @@ def run(options: Namespace) -> None:
     threads = jobs[0].recipe.train.threads  # one for all systems
     place = Place(folder, options.data_folder, options.jobs, options.offline, threads)
     output(f"{describe_graph(graph)} → {folder}")
-    try:
+    with resumable("what was measured is kept, the same command resumes"):
         lines, failed = compare(jobs, graph, place)
-    except KeyboardInterrupt:
-        log("dgb: stopped; what was measured is kept, the same command resumes")
-        raise
     counts = Counter(key for key, _ in {(job.method, job.training) for job in jobs})
     remarks = missing + [
         f"{METHODS[key].title} failed in {len(why)} of {counts[key]} trainings: {why[0]}"

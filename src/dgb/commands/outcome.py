@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dgb.commands.graphs import describe_graph, label_lines
 from dgb.errors import DGBError
 from dgb.recipe import Recipe
-from dgb.terminal import log, output
+from dgb.terminal import output, resumable
 
 if TYPE_CHECKING:
     from dgb.data.typed.graph import AnyGraph
@@ -55,12 +55,10 @@ def train_into(
     output(f"{describe_graph(graph)} → {folder}", *label_lines(graph, recipe.train.seed))
     again = f"resume it with `dgb train --resume {folder}{cluster.words if cluster else ''}`"
     try:
-        scores = train_run(graph, recipe, folder, cluster, has_map=has_report)
-        if has_report:
-            write_report(folder)
-    except KeyboardInterrupt:
-        log(f"dgb: stopped; {again}")
-        raise
+        with resumable(again):
+            scores = train_run(graph, recipe, folder, cluster, has_map=has_report)
+            if has_report:
+                write_report(folder)
     except OSError as error:  # a full disk, most often
         what = f"cannot write to {folder}" if error.errno in UNWRITABLE else "stopped"
         raise DGBError(f"{what}: {error.strerror or error}; fix that and {again}") from error

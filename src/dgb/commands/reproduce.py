@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dgb.commands.options import add_count, add_data_options, add_list, check_counts
 from dgb.errors import DGBError
 from dgb.settings import split_list
-from dgb.terminal import log, output
+from dgb.terminal import log, output, resumable
 
 if TYPE_CHECKING:
     from dgb.measure.place import Place
@@ -207,10 +207,7 @@ def run(options: Namespace) -> None:
         datasets = split_list(asked or "")
     else:
         datasets = DATASETS if asked is None else check_datasets(asked, options.what)
-    try:
-        rest = (options.runs, split_list(options.methods or ""), options.lines)
+    rest = (options.runs, split_list(options.methods or ""), options.lines)
+    with resumable("what was measured is kept, the same command resumes"):
         made = make(options.what, place, Asked(datasets, *rest))
-    except KeyboardInterrupt:
-        log("dgb: stopped; what was measured is kept, the same command resumes")
-        raise
     output(*made.splitlines())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dgb.commands.graphs import choose_recipe, describe_graph, open_graph
 from dgb.commands.options import GRAPH, add_count, add_recipe_options
-from dgb.terminal import log, output
+from dgb.terminal import output, resumable
 
 CRITERION = "validation, or a label-free one such as effective_rank, or auc of links.held_out"
 HELP = "search a recipe for a graph, with or without labels"
@@ -43,11 +43,8 @@ def run(options: Namespace) -> None:
     folder = Path(options.out or f"runs/tune-{graph.name}")
     plan = Plan(options.trials, options.seeds, options.criterion, options.every)
     output(f"{describe_graph(graph)} → {folder}")
-    try:
+    with resumable("the same command resumes it"):
         found = tune(graph, recipe, parse_space(options.search, recipe), folder, plan)
-    except KeyboardInterrupt:
-        log("dgb: stopped; the same command resumes it")
-        raise
     output(f"best {found.criterion}: {found.score:.4f} at epoch {found.recipe.train.epochs}")
     for name, (rho, n) in rank_agreement(found.lines).items():
         if n > 1:  # a graph without labels has none
