@@ -4,8 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from dgb.commands.options import add_data_options, check_counts, check_out
-from dgb.commands.runs import open_run
-from dgb.commands.why import Reasons
+from dgb.commands.runs import Reasons, open_run
 from dgb.errors import DGBError
 from dgb.terminal import output
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dgb.commands.options import add_count, add_data_options, check_counts, check_out
-from dgb.commands.runs import open_run
-from dgb.commands.why import Reasons
+from dgb.commands.runs import Reasons, open_run
 from dgb.errors import DGBError, printable
 from dgb.terminal import output
 
