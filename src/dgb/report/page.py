@@ -44,7 +44,7 @@ def comparison(table: Comparison) -> str:
 
 
 REPORT = "report.html"
-SCRIPTS = ["data", "colours", "grid", "stamp", "draw", "panel", "listen", "map", "curves", "start"]
+SCRIPTS = ["data", "colours", "grid", "draw", "panel", "listen", "map", "start"]
 
 
 @dataclass(frozen=True)
