@@ -13,7 +13,7 @@ from typing import Any
 from dgb.errors import DGBError, refusing
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.settings import ALWAYS, hashed_values, make_section, plain_values, unknown_name
-from dgb.terminal import readable, some
+from dgb.terminal import some
 
 DEFAULT = "default"  # Recipe() itself: there is no file of this name
 NOTHING = "nothing"  # as `base`: every key is written out, so that no later default reaches it
@@ -161,14 +161,3 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, KeyError, RecursionError):  # a number may be too long to be one
         return text
-
-
-def setting_lines(recipe: Recipe) -> list[str]:
-    """Return every setting of a recipe with its value and its line of documentation."""
-    sections = [(field.name, getattr(recipe, field.name)) for field in fields(recipe)]
-    return [
-        f"{f'{name}.{f.name}':26}{readable(getattr(section, f.name)):12}  {f.metadata['doc']}"
-        + (f" ({' | '.join(f.metadata['among'])})" if f.metadata["among"] else "")
-        for name, section in sections
-        for f in fields(section)
-    ]

@@ -1,9 +1,11 @@
 """`dgb info`: versions, devices and recipes, or all settings of one recipe."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import fields
 
-from dgb.cookbook import load_recipe, recipe_names, setting_lines
-from dgb.terminal import output
+from dgb.cookbook import load_recipe, recipe_names
+from dgb.recipe import Recipe
+from dgb.terminal import output, readable
 
 HELP = "versions and devices, or all settings of a recipe"
 
@@ -19,9 +21,20 @@ def run(options: Namespace) -> None:
     from dgb.run.machine import devices, git_hash, versions
 
     if options.recipe:
-        output(*setting_lines(load_recipe(options.recipe)))
+        output(*_setting_lines(load_recipe(options.recipe)))
         return
     facts = versions() | {"git": git_hash() or "no checkout"} | devices()
     facts |= {"recipes": ", ".join(recipe_names()), "cache": str(cache_folder())}
     for name, value in facts.items():
         output(f"{name:18}{value}")
+
+
+def _setting_lines(recipe: Recipe) -> list[str]:
+    """Return every setting of a recipe with its value and its line of documentation."""
+    sections = [(field.name, getattr(recipe, field.name)) for field in fields(recipe)]
+    return [
+        f"{f'{name}.{f.name}':26}{readable(getattr(section, f.name)):12}  {f.metadata['doc']}"
+        + (f" ({' | '.join(f.metadata['among'])})" if f.metadata["among"] else "")
+        for name, section in sections
+        for f in fields(section)
+    ]
