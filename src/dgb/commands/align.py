@@ -29,7 +29,7 @@ def run(options: Namespace) -> None:
 
     other = Path(options.other)
     folder, file = (other, other / EMBEDDINGS) if other.is_dir() else (other.parent, other)
-    out = check_out(options.out, folder / "aligned.parquet", (".parquet",))
+    out = check_out(options.out, folder / "aligned.parquet")
     known, reference = read_embeddings(Path(options.run) / EMBEDDINGS)
     ids, z = read_embeddings(file)
     ours, theirs = find_common(ids, known)

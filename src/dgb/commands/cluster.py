@@ -38,7 +38,7 @@ def run(options: Namespace) -> None:
     check_counts(options, "clusters")
     folder = Path(options.run)
     files.read_recipe(folder)  # else this is no run folder
-    out = check_out(options.out, folder / "clusters.csv", (".csv", ".parquet"))
+    out = check_out(options.out, folder / "clusters.csv")
     ids, z = read_embeddings(folder / files.EMBEDDINGS)
     count = options.clusters
     if count is None:

@@ -44,7 +44,7 @@ def run(options: Namespace) -> None:
     recipe = choose_later_recipe(options, files.read_recipe(folder))
     if options.operator:
         recipe = replace(recipe, embed=replace(recipe.embed, operator=options.operator))
-    out = check_out(options.out, folder / files.EMBEDDINGS, (".parquet",))
+    out = check_out(options.out, folder / files.EMBEDDINGS)
     # The run's own embeddings are one file for all processes that might write it.
     is_inside = out.parent.resolve() == folder.resolve()
     prefix = f".{out.name}-"

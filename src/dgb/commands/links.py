@@ -43,7 +43,7 @@ def run(options: Namespace) -> None:
     from dgb.run.decoder import make_ranking
 
     check_counts(options, "k")
-    out = check_out(options.out, Path(options.run) / "links.csv", (".csv", ".parquet"))
+    out = check_out(options.out, Path(options.run) / "links.csv")
     found = open_run(options)
     rows = find_nodes(found.ids, np.array(options.node)) if options.node else None
     edges, is_decoded = found.edges(), _choose_decoder(found, options.by)

@@ -47,7 +47,7 @@ def run(options: Namespace) -> None:
     files.read_recipe(folder)
     ids, z = read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
     if options.all:
-        out = check_out(options.out, folder / "neighbors.parquet", (".parquet",))
+        out = check_out(options.out, folder / "neighbors.parquet")
         write_all(out, ids, z, options.k)
         output(f"{options.k} neighbors of {len(ids):,} nodes: {out}")
         return

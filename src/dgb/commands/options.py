@@ -76,11 +76,11 @@ def check_counts(options: Namespace, *names: str) -> None:
             raise DGBError(f"{dashes}{name} must be at least 1, not {value}")
 
 
-def check_out(out: str | None, default: Path, suffixes: tuple[str, ...]) -> Path:
-    """Return the file to write, refusing another kind, or a folder that does not exist."""
+def check_out(out: str | None, default: Path) -> Path:
+    """Return the file to write, of the default's kind or Parquet, in a folder that exists."""
     if not out:  # in a run folder, which is looked at with what else it needs
         return default
-    path = Path(out)
+    path, suffixes = Path(out), dict.fromkeys((default.suffix, ".parquet"))
     if path.suffix not in suffixes or not path.parent.is_dir():
         kinds = " or ".join(suffixes)
         raise DGBError(f"--out must be a {kinds} file in a folder that exists, not {path}")

@@ -35,7 +35,7 @@ def run(options: Namespace) -> None:
     from dgb.files.columns import write_columns
 
     check_counts(options, "k")
-    out = check_out(options.out, Path(options.run) / "outliers.csv", (".csv", ".parquet"))
+    out = check_out(options.out, Path(options.run) / "outliers.csv")
     found = open_run(options)
     x, edges = found.features(), found.edges()
     if x is None:

@@ -45,7 +45,7 @@ def run(options: Namespace) -> None:
 
     if options.all and options.vectors:
         raise DGBError("--all goes with the run's own vectors; leave out --vectors")
-    out = check_out(options.out, Path(options.run) / "predictions.csv", (".csv", ".parquet"))
+    out = check_out(options.out, Path(options.run) / "predictions.csv")
     found = open_run(options)
     seed = found.recipe.train.seed
     _warn_of_leak(found)
