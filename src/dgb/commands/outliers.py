@@ -10,6 +10,7 @@ from dgb.errors import DGBError
 from dgb.terminal import output
 
 if TYPE_CHECKING:
+    from dgb.arrays import Array
     from dgb.data.names import Naming
     from dgb.evaluate.outliers import Reason
 
@@ -27,16 +28,34 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Write how unusual every node is among its neighbors; print the most unusual with reasons."""
-    import numpy as np
-
     from dgb.data.ids import arrow_ids
-    from dgb.data.names import cells_with_gaps
-    from dgb.evaluate.outliers import explain_outlier, fill_gaps, reduce_features, score_outliers
     from dgb.files.columns import write_columns
 
     check_counts(options, "k")
     out = check_out(options.out, Path(options.run) / "outliers.csv")
     found = open_run(options)
+    order, scores, reasons = _rank(found, options.k)
+    columns = {"node_id": arrow_ids(found.ids[order]), "score": scores.round(3)}
+    columns |= {
+        name: [*(reason[name] for reason in reasons), *[None] * (len(order) - len(reasons))]
+        for name in ("reason", "neighbors")
+    }
+    write_columns(out, columns)
+    for node, score, reason in zip(order, scores, reasons, strict=False):
+        output(f"{found.ids[node]}  score {score:.1f}")
+        output(f"  {reason['reason']}", f"  unlike its neighbors {reason['neighbors']}")
+    alone = len(found.ids) - len(order)
+    left = f"; {alone:,} without a neighbor are left out" if alone else ""
+    output(f"scores of {len(order):,} nodes{left}: {out}")
+
+
+def _rank(found: FinishedRun, k: int) -> tuple["Array", "Array", list[dict[str, str]]]:
+    """Return nodes with neighbors, the most unusual first, their scores, and why the first k."""
+    import numpy as np
+
+    from dgb.data.names import cells_with_gaps
+    from dgb.evaluate.outliers import explain_outlier, fill_gaps, reduce_features, score_outliers
+
     x, edges = found.features(), found.edges()
     if x is None:
         raise DGBError("the nodes have no features of one table; add node rows (data.nodes)")
@@ -49,22 +68,9 @@ def run(options: Namespace) -> None:
     order = order[: int(np.isfinite(scores).sum())]
     if not len(order):
         raise DGBError("no node has a neighbor among those that are embedded; nothing to compare")
-    reasons = [
-        _describe(found, naming, explain_outlier(x, edges, low, node))
-        for node in order[: options.k].tolist()
-    ]
-    columns = {"node_id": arrow_ids(found.ids[order]), "score": scores[order].round(3)}
-    columns |= {
-        name: [*(reason[name] for reason in reasons), *[None] * (len(order) - len(reasons))]
-        for name in ("reason", "neighbors")
-    }
-    write_columns(out, columns)
-    for node, reason in zip(order[: options.k], reasons, strict=True):
-        output(f"{found.ids[node]}  score {scores[node]:.1f}")
-        output(f"  {reason['reason']}", f"  unlike its neighbors {reason['neighbors']}")
-    alone = len(scores) - len(order)
-    left = f"; {alone:,} without a neighbor are left out" if alone else ""
-    output(f"scores of {len(order):,} nodes{left}: {out}")
+    first = order[:k].tolist()
+    reasons = [_describe(found, naming, explain_outlier(x, edges, low, node)) for node in first]
+    return order, scores[order], reasons
 
 
 def _describe(found: FinishedRun, naming: "Naming", reason: "Reason") -> dict[str, str]:
