@@ -21,10 +21,9 @@ from dgb.views.augment import Features, parse_view
 from dgb.views.features import row_normalise
 from dgb.views.inputs import make_inputs
 from dgb.views.operators import make_adj
-from dgb.views.pattern import scatter_product
 from dgb.views.product import product, times
 from dgb.views.sampler import make_view
-from dgb.views.sparse import SparseMatrix, sparse_matrix
+from dgb.views.sparse import SparseMatrix, scatter_product, sparse_matrix
 from dgb.views.view import transform_both
 from tests.conftest import draw_views
 

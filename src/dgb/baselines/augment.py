@@ -18,9 +18,8 @@ from dgb.baselines.learn import Schedule
 from dgb.data.graph import Graph
 from dgb.settings import setting
 from dgb.views.augment import Features
-from dgb.views.pattern import count_before
 from dgb.views.product import product
-from dgb.views.sparse import SparseMatrix, sparse_matrix
+from dgb.views.sparse import SparseMatrix, count_before, sparse_matrix
 from dgb.views.view import View, propagates_first
 
 

@@ -33,9 +33,8 @@ from dgb.model.encoder import GCNEncoder
 from dgb.model.layers import glorot
 from dgb.recipe import EncoderRecipe
 from dgb.settings import setting
-from dgb.views.pattern import lacks_csr
 from dgb.views.product import times
-from dgb.views.sparse import SparseMatrix, sparse_matrix
+from dgb.views.sparse import SparseMatrix, lacks_csr, sparse_matrix
 from dgb.views.view import View
 
 

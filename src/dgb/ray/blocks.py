@@ -18,8 +18,7 @@ import ray
 from dgb.arrays import Array
 from dgb.views.diffusion import AdjAndDiff, Diffusion
 from dgb.views.inputs import Inputs
-from dgb.views.pattern import Pattern
-from dgb.views.sparse import SparseMatrix
+from dgb.views.sparse import Pattern, SparseMatrix
 
 Ref = Any  # of an object in Ray's store
 BLOCK_BYTES = 2**28  # of one block of columns: small enough to move and to make again

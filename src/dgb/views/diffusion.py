@@ -19,9 +19,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from dgb.views.pattern import lacks_csr
 from dgb.views.product import Block, Operator
-from dgb.views.sparse import SparseMatrix, Tick, idle
+from dgb.views.sparse import SparseMatrix, Tick, idle, lacks_csr
 
 LEAST = 32  # columns: with fewer a hop spends its time on the edges' places, not on the numbers
 CACHED = 2**19  # numbers that stay in the cache of a processor from one hop to the next
