@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 
 
 def train(make: Any, **options: Any) -> tuple[list[Tensor], dict[str, Any]]:

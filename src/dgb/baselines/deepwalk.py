@@ -22,7 +22,7 @@ from dgb.baselines.inputs import as_dense, features, seeded
 from dgb.baselines.learn import step
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, pair_weights
 from dgb.data.graph import Graph
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.terminal import progress_bar

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 from dgb.settings import setting
 from dgb.terminal import progress_bar
 

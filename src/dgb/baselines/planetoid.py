@@ -30,7 +30,7 @@ from dgb.baselines.learn import Schedule, step
 from dgb.baselines.supervise import Labels, keep_best, labelled_nodes
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs, pair_weights
 from dgb.data.graph import Graph
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.terminal import progress_bar

@@ -14,7 +14,7 @@ from dgb.arrays import Array
 from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import Schedule, step
 from dgb.data.graph import Graph
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 from dgb.terminal import progress_bar
 from dgb.views.augment import Features
 

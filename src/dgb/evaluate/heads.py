@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
 from dgb.evaluate.probe_rows import sample_split
-from dgb.model.adam import Adam
+from dgb.model.layers import Adam
 
 HEADS = 50
 STEPS, LEARNING_RATE = 100, 0.01  # of DGI's probe

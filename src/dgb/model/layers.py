@@ -1,5 +1,6 @@
-"""Weights and activations, drawn from the run's own generator."""
+"""Parts in place of torch's own: weights by the run's generator, activations, and Adam."""
 
+from inspect import unwrap
 from typing import Any
 
 import torch
@@ -75,3 +76,17 @@ def standardise(h: Tensor) -> Tensor:
     """Return columns with mean 0 and variance 1 over the rows; one row alone becomes zeros."""
     centred = h - h.mean(dim=0)
     return centred * (centred.square().mean(dim=0) + 1e-5).rsqrt()
+
+
+class Adam(torch.optim.Adam):
+    """Adam as torch has it, the same steps bit for bit.
+
+    torch wraps these methods in a word to its compiler, the import of which takes about as long as
+    that of all the rest of torch, and longer than a training on a small graph.
+    """
+
+    add_param_group: Any = unwrap(torch.optim.Adam.add_param_group)
+    load_state_dict: Any = unwrap(torch.optim.Adam.load_state_dict)
+    state_dict: Any = unwrap(torch.optim.Adam.state_dict)
+    step: Any = torch.no_grad()(unwrap(torch.optim.Adam.step))
+    zero_grad: Any = unwrap(torch.optim.Adam.zero_grad)

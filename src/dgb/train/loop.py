@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from dgb.errors import DGBError
-from dgb.model.adam import Adam
 from dgb.model.bootstrap import Bootstrap
+from dgb.model.layers import Adam
 from dgb.model.loss import PAPER, Loss, rate_pairs, weighted_sum
 from dgb.recipe import Train
 from dgb.terminal import log, progress_bar
