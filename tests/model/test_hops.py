@@ -16,7 +16,7 @@ from dgb.model.embed import embed
 from dgb.model.hops import BlockNorm, HopEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
-from dgb.run.embedding import embed_graph
+from dgb.run.encoder import embed_graph
 from dgb.run.machine import generators
 from dgb.run.resolve import check_recipe
 from dgb.run.train import train

@@ -12,7 +12,7 @@ from dgb.model.blocks import AXES, keep
 from dgb.model.embed import embed
 from dgb.model.loss import rate_pairs
 from dgb.run.decoder import has_decoder, make_ranking, save_decoder
-from dgb.run.model_file import save_encoder
+from dgb.run.encoder import save_encoder
 from dgb.run.train import train
 from dgb.views.inputs import Inputs
 

@@ -17,10 +17,9 @@ from dgb.files.tensors import read_tensors, write_tensors
 from dgb.model.blocks import AXES
 from dgb.model.loss import LinkTerm, Loss, make_loss
 from dgb.recipe import PLAIN, Recipe
-from dgb.run.embedding import embed_graph
+from dgb.run.encoder import embed_graph, load_encoder
 from dgb.run.folder import read_schema
 from dgb.run.machine import choose_device
-from dgb.run.model_file import load_encoder
 
 DECODER = "decoder.safetensors"
 

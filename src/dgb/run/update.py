@@ -22,8 +22,8 @@ from dgb.model.blocks import AXES, keep, split_blocks
 from dgb.model.centre import mean_name
 from dgb.recipe import BLOCKS, Recipe
 from dgb.run import folder as files
+from dgb.run.encoder import MODEL, load_encoder
 from dgb.run.machine import choose_device
-from dgb.run.model_file import MODEL, load_encoder
 from dgb.run.setup import Setup, embedded_ids
 from dgb.run.vectors import read_embeddings
 from dgb.train.monitor import read_metrics

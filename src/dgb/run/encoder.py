@@ -1,21 +1,30 @@
-"""The trained encoder in a file that says its format and notices when it is damaged."""
+"""A trained encoder: its file, which notices when it is damaged, and graphs embedded by it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from dgb.arrays import Array
+from dgb.data.align import check_width
+from dgb.data.graph import Graph
+from dgb.data.typed.graph import AnyGraph
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
 from dgb.files.tensors import DIGEST, Metadata, Tensors, read_tensors, write_tensors
 from dgb.model.blocks import check_kept
 from dgb.model.encoder import Encoder, make_encoder
 from dgb.model.typed import make_hetero_encoder
-from dgb.recipe import Recipe
+from dgb.recipe import Probe, Recipe
 from dgb.run.folder import RECIPE
 from dgb.run.machine import dgb_version
+from dgb.run.memory import choose_scratch
+from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import make_setup
+from dgb.views.inputs import has_row_batches
 
 MODEL = "model.safetensors"
 FORMAT = 3  # since 2, features.toml next to it says how columns are read
@@ -80,3 +89,29 @@ def _read(path: Path) -> tuple[Tensors, Metadata]:
     else:
         return tensors, metadata
     raise DGBError(f"{path} {problem}; train again")
+
+
+def embed_graph(
+    encoder: Any,
+    graph: AnyGraph,
+    recipe: Recipe,
+    folder: Path | None = None,
+    *,
+    is_own: bool = False,
+) -> Array:
+    """Return the embeddings of a graph by a trained encoder; files go to the folder if need be.
+
+    A graph of several node types is aligned to the encoder's schema before. If the encoder was
+    trained on this very graph, blocks that the training did without can be made of it.
+    """
+    # A model may be used elsewhere than it was trained, and for other than its scores.
+    train = replace(recipe.train, device="auto")
+    recipe = resolve_recipe(graph, replace(recipe, train=train, probe=Probe()))
+    scratch = None
+    if isinstance(graph, Graph):
+        check_width(graph, encoder.num_features)
+        if folder is not None and has_row_batches(recipe.train, graph.num_nodes):
+            scratch = choose_scratch(graph, recipe, folder)
+    device = next(encoder.parameters()).device
+    setup = make_setup(graph, recipe, device, is_trained=True, is_own=is_own, scratch=scratch)
+    return setup.embed(encoder, "embeddings")
