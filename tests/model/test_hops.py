@@ -13,7 +13,7 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.embed import embed
-from dgb.model.hops import BlockNorm, HopEncoder
+from dgb.model.encoder import BlockNorm, HopEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.encoder import embed_graph

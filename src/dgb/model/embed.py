@@ -26,8 +26,7 @@ from dgb.model.blocks import (
     sum_squares,
 )
 from dgb.model.centre import centre_block, mean_name
-from dgb.model.encoder import Encoder
-from dgb.model.hops import HopEncoder
+from dgb.model.encoder import Encoder, HopEncoder
 from dgb.recipe import PLAIN, Embed
 from dgb.views.hops import clean_hops, fill_clean, hold_hops
 from dgb.views.inputs import Inputs

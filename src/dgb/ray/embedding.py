@@ -28,7 +28,7 @@ from dgb.model.blocks import (
 )
 from dgb.model.centre import find_mean, mean_name, sum_columns, take_mean
 from dgb.model.embed import hops_of
-from dgb.model.hops import HopEncoder
+from dgb.model.encoder import HopEncoder
 from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks, to_matrix
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Embed

@@ -13,7 +13,7 @@ from torch import Tensor, distributed, nn
 import ray
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap, Outputs
-from dgb.model.hops import BlockNorm
+from dgb.model.encoder import BlockNorm
 from dgb.model.loss import LinkTerm, Loss, Term
 from dgb.ray.blocks import GraphBlocks
 from dgb.ray.epochs import rank_sampler
