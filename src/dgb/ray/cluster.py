@@ -11,15 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.model.bootstrap import Bootstrap
-from dgb.model.loss import Loss
 from dgb.recipe import Recipe
 from dgb.train.checkpoint import CHECKPOINTS
-from dgb.views.inputs import Inputs
 
 _LEADS_OUT = re.compile(r"[/\\]|^\.\.$|^[A-Za-z]:")  # of the run folder
 # Ray reads these when it starts; nothing leaves the machine, and the terminal stays the run's own.
@@ -78,40 +72,14 @@ def check_address(address: str) -> None:
         ) from error
 
 
-@dataclass(eq=False)
-class Engine:
-    """The machines of a cluster, which keep a graph as blocks, train on it and embed it."""
-
-    machines: list[dict[str, Any]]  # as Ray describes them
-    ranks: int
-    recipe: Recipe
-    folder: Path  # of the run
-    blocks: Any = None
-
-    def fit(self, drawn: tuple[Bootstrap, Loss, torch.Generator], inputs: Inputs) -> None:
-        """Train a model in place on ranks that share the rows of the inputs."""
-        from dgb.ray import training
-        from dgb.ray.blocks import make_layout, put_blocks
-
-        self.blocks = put_blocks(inputs, make_layout(inputs.shape, self.machines))
-        folder, ranks = self.folder, self.ranks
-        training.fit_ranks(drawn, self.blocks, self.recipe, folder=folder, ranks=ranks)
-
-    def write_embeddings(self, encoder: Any, node_ids: Array, folder: Path, write: Any) -> None:
-        """Write the embeddings of all nodes into a folder, a file for each block of rows.
-
-        The encoder keeps what embedding other graphs needs of this one.
-        """
-        from dgb.ray.embedding import write_parts
-
-        write_parts(encoder, self.blocks, self.recipe.embed, node_ids, (folder.resolve(), write))
-
-
 @contextmanager
 def connect_engine(
     cluster: Cluster, recipe: Recipe, num_nodes: int, folder: Path
-) -> Iterator[Engine]:
-    """Connect to a cluster for one run; what it cannot do is refused before anything is made."""
+) -> Iterator[tuple[list[dict[str, Any]], int]]:
+    """Connect to a cluster for one run; what it cannot do is refused before anything is made.
+
+    Yields its machines, as Ray describes them, and the number of ranks.
+    """
     check_snapshots(folder)
     ray = import_ray()
     is_connected = ray.is_initialized()  # by the caller's own program, which keeps its connection
@@ -124,7 +92,7 @@ def connect_engine(
         machines = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU")]
         ranks = len(machines) if cluster.workers is None else cluster.workers
         check_ranks(recipe, num_nodes, ranks)
-        yield Engine(machines, ranks, recipe, folder)
+        yield machines, ranks
     finally:
         if not is_connected:
             ray.shutdown()

@@ -157,19 +157,23 @@ def _train_on_cluster(
 ) -> tuple[Trained, Array]:
     recipe = resolve_recipe(graph, recipe, is_on_cluster=True)
     path, cpu = folder / files.EMBEDDINGS, torch.device("cpu")
-    with connect_engine(cluster, recipe, graph.num_nodes, folder) as engine:
+    with connect_engine(cluster, recipe, graph.num_nodes, folder) as (machines, ranks):
+        from dgb.ray import blocks, embedding, training  # only now is it known that Ray is there
+
         start = time.perf_counter()
         setup = make_setup(graph, recipe, cpu)
         assert isinstance(setup.inputs, Inputs)
         drawn = draw_model(setup, recipe, cpu)
-        engine.fit(drawn, setup.inputs)
-        encoder = drawn[0].encoder
+        encoder, layout = drawn[0].encoder, blocks.make_layout(setup.inputs.shape, machines)
+        kept = blocks.put_blocks(setup.inputs, layout)
+        training.fit_ranks(drawn, kept, recipe, folder=folder, ranks=ranks)
         trained = Trained(encoder, drawn[1], setup, time.perf_counter() - start)
         if path.is_dir():  # parts of a run that was stopped, which may have had others
             remove_parts(path)
         path.unlink(missing_ok=True)
         path.mkdir()
-        engine.write_embeddings(encoder, setup.node_ids, path, write_embeddings)
+        write = path.resolve(), write_embeddings
+        embedding.write_parts(encoder, kept, recipe.embed, setup.node_ids, write)
     _, z = read_embeddings(path)
     if recipe.embed.npy:
         write_npy(path.with_suffix(".npy"), z)
