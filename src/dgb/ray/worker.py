@@ -44,30 +44,26 @@ def sum_over_ranks(value: Tensor) -> Tensor:
     return total
 
 
-def _normalise(x: Tensor, layer: nn.BatchNorm1d | BlockNorm) -> Tensor:
-    """Return x by the mean and variance over the rows of all ranks; nn.SyncBatchNorm needs CUDA."""
-    rows = x.float()  # sums need the digits that bfloat16 lacks
-    count = sum_over_ranks(rows.new_tensor([len(rows)]))
-    # Two sums one after the other: E[x²] − E[x]² would lose the digits that they share.
-    centred = rows - sum_over_ranks(rows.sum(dim=0)) / count
-    variance = sum_over_ranks(centred.square().sum(dim=0)) / count
-    return (centred * (variance + layer.eps).rsqrt() * layer.weight + layer.bias).to(x.dtype)
+class _Shared:
+    """BatchNorm with the statistics of all ranks' rows; nn.SyncBatchNorm needs CUDA."""
+
+    def forward(self: Any, x: Tensor) -> Tensor:
+        """Normalise by the mean and the variance over the rows of all ranks, which only train."""
+        rows = x.float()  # sums need the digits that bfloat16 lacks
+        count = sum_over_ranks(rows.new_tensor([len(rows)]))
+        # Two sums one after the other: E[x²] − E[x]² would lose the digits that they share.
+        centred = rows - sum_over_ranks(rows.sum(dim=0)) / count
+        variance = sum_over_ranks(centred.square().sum(dim=0)) / count
+        scaled: Tensor = centred * (variance + self.eps).rsqrt() * self.weight + self.bias
+        return scaled.to(x.dtype)
 
 
-class SharedBatchNorm(nn.BatchNorm1d):
-    """BatchNorm of a head with the statistics of all ranks' rows."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise with the mean and the variance over the rows of all ranks."""
-        return _normalise(x, self)
+class SharedBatchNorm(_Shared, nn.BatchNorm1d):
+    """That of a head."""
 
 
-class SharedBlockNorm(BlockNorm):
-    """BatchNorm of a block of the encoder with the statistics of all ranks' rows."""
-
-    def forward(self, h: Tensor) -> Tensor:
-        """Normalise as a head's does: ranks only train."""
-        return _normalise(h, self)
+class SharedBlockNorm(_Shared, BlockNorm):
+    """That of a block of the encoder."""
 
 
 def share_statistics(model: Bootstrap) -> None:
