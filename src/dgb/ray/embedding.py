@@ -29,8 +29,8 @@ from dgb.model.blocks import (
 from dgb.model.centre import find_mean, mean_name, sum_columns, take_mean
 from dgb.model.embed import hops_of
 from dgb.model.encoder import HopEncoder
-from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks, to_matrix
-from dgb.ray.propagation import make_features, propagate_blocks
+from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks
+from dgb.ray.propagation import make_features, propagate_blocks, read_block
 from dgb.recipe import Embed
 from dgb.views.inputs import DIFFUSED, Inputs
 from dgb.views.product import times
@@ -68,10 +68,10 @@ def embed_blocks(encoder: Any, blocks: GraphBlocks, recipe: Embed) -> list[Ref]:
     parts = {name: _make_part(name, widths[name], encoder, clean, recipe) for name in widths}
     z = _join([_centre(encoder, *part) if recipe.centre else part[1] for part in parts.items()])
     if recipe.normalise == "block":
-        squares = sum(ray.get([_applied.remote(sum_squares, rows, widths) for rows in z]))
+        squares = sum(ray.get(_apply(sum_squares, z, widths)))
         keep(encoder, LENGTHS, find_lengths(torch.from_numpy(squares), blocks.shape[0], widths))
     scales = choose_scales(encoder, recipe, getattr(encoder, LENGTHS, None))
-    return z if scales.is_identity else [_applied.remote(scales.apply, rows) for rows in z]
+    return z if scales.is_identity else _apply(scales.apply, z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,8 @@ def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed
     if name == "structure":
         return put_rows(make_structure(clean.graph, recipe).numpy(), clean.blocks.layout)
     if name == DIFFUSED:
-        directions = ray.put(find_directions(encoder, clean.graph, width).numpy())
-        rows = [_projected.remote(x, directions) for x in clean.blocks.x]
-        return clean.multiply_rows(DIFFUSED, rows, width)
+        directions = ray.put(find_directions(encoder, clean.graph, width).contiguous())
+        return clean.multiply_rows(DIFFUSED, _apply(times, clean.blocks.x, directions), width)
     if name == FEATURES:
         return _join(clean.multiply("smooth", clean.x) if recipe.smooth else clean.x)
     h = clean.read(_learnt, encoder)
@@ -135,10 +134,9 @@ def _make_part(name: str, width: int, encoder: Any, clean: _Clean, recipe: Embed
 
 def _centre(encoder: Any, name: str, rows: list[Ref]) -> list[Ref]:
     """Return a block without its mean, which the encoder keeps."""
-    sums = sum(ray.get([_applied.remote(sum_columns, part) for part in rows]))
-    mean = find_mean(torch.from_numpy(sums))
+    mean = find_mean(torch.from_numpy(sum(ray.get(_apply(sum_columns, rows)))))
     keep(encoder, mean_name(name), mean)
-    return [_applied.remote(take_mean, part, mean) for part in rows]
+    return _apply(take_mean, rows, mean)
 
 
 def _join(columns: Columns) -> list[Ref]:
@@ -165,12 +163,6 @@ def _products(encoder: Any, rows: Rows) -> Tensor:
     return column_products(encoder(rows))
 
 
-def project_rows(x: Csr | Array, directions: Array) -> Array:
-    """Return some rows of X along directions."""
-    rows = to_matrix(x) if isinstance(x, Csr) else torch.from_numpy(x)
-    return times(rows, torch.from_numpy(directions)).numpy()
-
-
 def cut_columns(h: Array, cuts: tuple[int, ...]) -> Any:
     """Return some rows of H in blocks of columns."""
     parts = [np.ascontiguousarray(h[:, i:j]) for i, j in pairwise(cuts)]
@@ -182,11 +174,14 @@ def join_columns(*columns: Array) -> Array:
     return np.concatenate(columns, axis=1)
 
 
-def apply_to_rows(what: Callable[..., Tensor], rows: Array, *more: Any) -> Array:
+def apply_to_rows(what: Callable[..., Tensor], block: Csr | Array, *more: Any) -> Array:
     """Return what a function of tensors makes of some rows."""
-    return what(torch.from_numpy(rows), *more).numpy()
+    return what(read_block(block), *more).numpy()
+
+
+def _apply(what: Callable[..., Tensor], blocks: list[Ref], *more: Any) -> list[Ref]:
+    return [_applied.remote(what, block, *more) for block in blocks]
 
 
 _task = ray.remote(max_retries=-1)
-_made, _projected, _cut, _joined = map(_task, (make_rows, project_rows, cut_columns, join_columns))
-_applied = _task(apply_to_rows)
+_made, _cut, _joined, _applied = map(_task, (make_rows, cut_columns, join_columns, apply_to_rows))

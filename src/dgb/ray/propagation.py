@@ -69,14 +69,18 @@ def _states(blocks: GraphBlocks, drops: Drops, generator: torch.Generator) -> li
 
 def augment_rows(block: Csr | Array, drops: Drops, states: list[Array], cuts: Sequence[int]) -> Any:
     """Return some rows of X̃, cut by columns."""
-    x: Features = to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
-    generator = torch.Generator()
+    x, generator = read_block(block), torch.Generator()
     for drop, state in zip(drops, states, strict=True):
         generator.set_state(torch.from_numpy(state.copy()))
         x = augment(x, [drop], generator)
     dense = x.dense() if isinstance(x, SparseMatrix) else x
     parts = [dense[:, i:j].contiguous().numpy() for i, j in pairwise(cuts)]
     return parts if len(parts) > 1 else parts[0]
+
+
+def read_block(block: Csr | Array) -> Features:
+    """Return some rows as views take them."""
+    return to_matrix(block) if isinstance(block, Csr) else torch.from_numpy(block)
 
 
 def _multiply(operator: BlockOperator, x: list[Ref], here: dict[str, Any]) -> list[Ref]:
