@@ -14,6 +14,7 @@ from dgb.model.blocks import (
     FEATURES,
     FIXED,
     LENGTHS,
+    centre_block,
     choose_scales,
     column_products,
     find_directions,
@@ -21,11 +22,11 @@ from dgb.model.blocks import (
     keep,
     main_axes,
     make_structure,
+    mean_name,
     read_lengths,
     split_blocks,
     sum_squares,
 )
-from dgb.model.centre import centre_block, mean_name
 from dgb.model.encoder import Encoder, HopEncoder
 from dgb.recipe import PLAIN, Embed
 from dgb.views.hops import clean_hops, fill_clean, hold_hops

@@ -21,12 +21,15 @@ from dgb.model.blocks import (
     column_products,
     find_directions,
     find_lengths,
+    find_mean,
     keep,
     main_axes,
     make_structure,
+    mean_name,
+    sum_columns,
     sum_squares,
+    take_mean,
 )
-from dgb.model.centre import find_mean, mean_name, sum_columns, take_mean
 from dgb.model.embed import hops_of
 from dgb.model.encoder import HopEncoder
 from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks

@@ -18,8 +18,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.align import find_rotation
 from dgb.evaluate.drift import Drift, Vectors, measure_drift
 from dgb.files.columns import write_columns
-from dgb.model.blocks import AXES, keep, split_blocks
-from dgb.model.centre import mean_name
+from dgb.model.blocks import AXES, keep, mean_name, split_blocks
 from dgb.recipe import BLOCKS, Recipe
 from dgb.run import folder as files
 from dgb.run.encoder import MODEL, load_encoder
