@@ -195,17 +195,11 @@ def keep(encoder: nn.Module, name: str, values: Tensor) -> None:
 
 def check_kept(encoder: Any, tensors: dict[str, Tensor]) -> None:
     """Make room for what tensors of a file keep; raise a ValueError where that cannot be."""
-    for name, rows in ((DIRECTIONS, encoder.num_features), (AXES, encoder.width)):
-        if (kept := tensors.get(name)) is not None:
-            if kept.ndim != 2 or len(kept) != rows:
-                raise ValueError(f"{name} of another encoder")
-            keep(encoder, name, kept)
-    if (lengths := tensors.get(LENGTHS)) is not None:
-        if lengths.shape != (len(ALL),):
-            raise ValueError("lengths of other blocks")
-        keep(encoder, LENGTHS, lengths)
-    for name in map(mean_name, ALL):
-        if (mean := tensors.get(name)) is not None:
-            if mean.ndim != 1:
-                raise ValueError(f"{name} is not of columns")
-            keep(encoder, name, mean)
+    rows = {DIRECTIONS: encoder.num_features, AXES: encoder.width, LENGTHS: len(ALL)}
+    for name in (*rows, *map(mean_name, ALL)):
+        if (kept := tensors.get(name)) is None:
+            continue
+        is_matrix = name in (DIRECTIONS, AXES)
+        if kept.ndim != 1 + is_matrix or len(kept) != rows.get(name, len(kept)):
+            raise ValueError(f"{name} of another encoder")
+        keep(encoder, name, kept)
