@@ -29,10 +29,9 @@ from dgb.model.blocks import (
 )
 from dgb.model.encoder import Encoder, HopEncoder
 from dgb.recipe import PLAIN, Embed
-from dgb.views.hops import clean_hops, fill_clean, hold_hops
+from dgb.views.hops import clean_views, hold_hops, write_features
 from dgb.views.inputs import Inputs
 from dgb.views.store import Store
-from dgb.views.view import Rows, View
 
 
 @torch.no_grad()
@@ -109,7 +108,7 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
         _write_fixed(encoder, inputs, recipe, block, out)
         return
     if block == FEATURES:
-        _write_features(inputs, out)
+        write_features(inputs, out)
     else:
         _write_learnt(encoder, inputs, recipe, out)
     step = (inputs.store or Store()).width(inputs.shape[0])
@@ -168,33 +167,9 @@ def _find_axes(encoder: Encoder, inputs: Inputs, recipe: Embed) -> Tensor | None
 
 def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tuple[slice, Tensor]]:
     """Yield H over an operator, all rows at once or some at a time."""
-    for rows, view in _clean_views(encoder, inputs, operator):
+    for rows, view in clean_views(inputs, operator, hops_of(encoder), encoder.width):
         h = encoder(view)
         yield rows, h if inputs.store is None else h.cpu()
-
-
-def _clean_views(
-    encoder: Encoder, inputs: Inputs, operator: str
-) -> Iterator[tuple[slice, View | Rows]]:
-    """Yield the view without dropout, all rows at once or, of row batches, some at a time."""
-    hops = hops_of(encoder)
-    if inputs.store is None:
-        view = View(inputs.x, inputs.operators[operator])
-        yield slice(None), view.in_order("auto", encoder.width, hops)
-        return
-    blocks = clean_hops(inputs, operator, hops)
-    num_nodes, num_features = inputs.shape
-    # By what is wider: the rows of P^k X, or those of H.
-    for rows in row_parts(num_nodes, max(encoder.width, num_features * len(hops))):
-        yield rows, Rows(blocks.rows(rows.start, rows.stop).to(inputs.device))
-
-
-def _write_features(inputs: Inputs, out: Tensor) -> None:
-    store = inputs.store or Store()
-    blocks = store.make_blocks("view1", inputs.shape, inputs.x.device)
-    fill_clean(blocks, inputs)
-    for rows in row_parts(*out.shape):
-        out[rows] = blocks.rows(rows.start, rows.stop)
 
 
 def hops_of(encoder: Encoder) -> tuple[int, ...]:
@@ -231,6 +206,6 @@ def _measure_statistics(encoder: Encoder, inputs: Inputs) -> None:
         return
     encoder.eval()
     if encoder.has_statistics:
-        views = _clean_views(encoder, inputs, "adj")
+        views = clean_views(inputs, "adj", encoder.hops, encoder.width)
         sums = [encoder.sum_moments(view) for _, view in views]
         encoder.keep_statistics(sums, inputs.shape[0])

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from dgb.arrays import row_parts
 from dgb.recipe import DIFF
 from dgb.terminal import progress_bar
 from dgb.views.diffusion import GraphOperator, diff_of
@@ -17,6 +18,7 @@ from dgb.views.inputs import Inputs
 from dgb.views.product import walk
 from dgb.views.sparse import Tick
 from dgb.views.store import ColumnBlocks, Store, fill
+from dgb.views.view import Rows, View
 
 
 def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBlocks:
@@ -28,7 +30,7 @@ def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBloc
     store = inputs.store or Store()
     if store.folder is not None:
         blocks = HopBlocks(store, "view1", inputs.shape, inputs.x.device, hops)
-        fill_clean(blocks.features, inputs)
+        _fill_clean(blocks.features, inputs)
         blocks.propagate(inputs.operators[operator])
         return blocks.all
     found = inputs.clean.get((operator, *hops))
@@ -40,6 +42,24 @@ def clean_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> ColumnBloc
     return found
 
 
+def clean_views(
+    inputs: Inputs, operator: str, hops: Sequence[int], width: int
+) -> Iterator[tuple[slice, View | Rows]]:
+    """Yield the view without dropout, all rows at once or, of row batches, some at a time.
+
+    `width` is that of the rows of H that come of it.
+    """
+    if inputs.store is None:
+        view = View(inputs.x, inputs.operators[operator])
+        yield slice(None), view.in_order("auto", width, hops)
+        return
+    blocks = clean_hops(inputs, operator, hops)
+    num_nodes, num_features = inputs.shape
+    # By what is wider: the rows of P^k X, or those of H.
+    for rows in row_parts(num_nodes, max(width, num_features * len(hops))):
+        yield rows, Rows(blocks.rows(rows.start, rows.stop).to(inputs.device))
+
+
 @contextmanager
 def hold_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> Iterator[None]:
     """Keep P^k X of row batches in use, so that what needs it several times makes it once."""
@@ -49,8 +69,15 @@ def hold_hops(inputs: Inputs, operator: str, hops: Sequence[int]) -> Iterator[No
     del held  # it lived until here
 
 
-def fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:
-    """Write X into blocks."""
+def write_features(inputs: Inputs, out: Tensor) -> None:
+    """Write X to a matrix that may lie in a file."""
+    blocks = (inputs.store or Store()).make_blocks("view1", inputs.shape, inputs.x.device)
+    _fill_clean(blocks, inputs)
+    for rows in row_parts(*out.shape):
+        out[rows] = blocks.rows(rows.start, rows.stop)
+
+
+def _fill_clean(blocks: ColumnBlocks, inputs: Inputs) -> None:
     fill(blocks, inputs.x, inputs.row_scale, (), torch.Generator(inputs.x.device))
 
 
@@ -60,7 +87,7 @@ def _features(inputs: Inputs, store: Store) -> ColumnBlocks:
     if isinstance(x, Tensor) and x.dtype == torch.float32 and inputs.row_scale is None:
         return ColumnBlocks((x,))
     blocks = store.make_blocks("clean", inputs.shape, x.device)
-    fill_clean(blocks, inputs)
+    _fill_clean(blocks, inputs)
     return blocks
 
 
