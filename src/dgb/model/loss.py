@@ -95,13 +95,21 @@ class LinkTerm(nn.Module):
         blocks = zip(self.decoders, torch.split(h, self.widths, dim=1), strict=True)
         return [decoder(own[pairs[0]] * own[pairs[1]])[:, 0] for decoder, own in blocks]
 
+    def rate(self, h: Tensor, pairs: Tensor) -> Tensor:
+        """Return the mean over decoders of what they say, the higher the likelier an edge."""
+        return torch.stack(self.logits(h, pairs)).mean(dim=0)
+
+
+def find_decoder(loss: Loss) -> LinkTerm | None:
+    """Return the term of a loss that tells edges, if it has one."""
+    return next((term for _, term in loss if isinstance(term, LinkTerm)), None)
+
 
 @torch.no_grad()
 def rate_pairs(loss: Loss, h: Tensor, pairs: Tensor) -> Tensor:
     """Return how likely pairs [2, m] of rows of H are edges: by the decoders, or by the cosine."""
-    for _, term in loss:
-        if isinstance(term, LinkTerm):
-            return torch.stack(term.logits(h, pairs)).mean(dim=0)
+    if (decoder := find_decoder(loss)) is not None:
+        return decoder.rate(h, pairs)
     first, second = l2_normalise(h)[pairs]
     return torch.as_tensor(torch.linalg.vecdot(first, second))
 

@@ -15,18 +15,13 @@ from dgb.errors import DGBError
 from dgb.evaluate.recommend import Ranking, rank_by_vectors
 from dgb.files.tensors import read_tensors, write_tensors
 from dgb.model.blocks import AXES
-from dgb.model.loss import LinkTerm, Loss, make_loss
+from dgb.model.loss import LinkTerm, Loss, find_decoder, make_loss
 from dgb.recipe import PLAIN, Recipe
 from dgb.run.encoder import embed_graph, load_encoder
 from dgb.run.folder import read_schema
 from dgb.run.machine import choose_device
 
 DECODER = "decoder.safetensors"
-
-
-def find_decoder(loss: Loss) -> LinkTerm | None:
-    """Return the term of a loss that tells edges, if it has one."""
-    return next((term for _, term in loss if isinstance(term, LinkTerm)), None)
 
 
 def save_decoder(loss: Loss, folder: Path) -> None:
@@ -83,6 +78,6 @@ def _rate(decoder: LinkTerm, h: Tensor, pairs: Array) -> Array:
     """
     out = np.empty(len(pairs), np.float32)
     for part in row_parts(len(pairs), h.shape[1]):
-        logits = decoder.logits(h, torch.from_numpy(pairs[part].T.copy()).to(h.device))
-        out[part] = torch.stack(logits).mean(dim=0).cpu().numpy()
+        own = torch.from_numpy(pairs[part].T.copy()).to(h.device)
+        out[part] = decoder.rate(h, own).cpu().numpy()
     return out
