@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,14 +80,6 @@ def _is_inside(rows: Array, cut: tuple[int, int]) -> Array:
 _picked = ray.remote(max_retries=-1)(pick_rows)
 
 
-class _DrawnView(NamedTuple):
-    """X̃ of a view and what it travels over; of one that hides edges, which pairs are asked for."""
-
-    columns: list[list[Ref]]
-    operator: BlockOperator
-    pairs: Sequence[Tensor] = ()  # hidden, absent, as in `DrawnOperator`
-
-
 class Epochs:
     """Draws each epoch once, however many ranks ask for it."""
 
@@ -132,11 +124,11 @@ class Epochs:
             _draw_view(blocks, parse_view(view), generator)
             for view in (self.recipe.view1, self.recipe.view2)
         ]
-        shares = self._split(blocks.shape[0], ranks, drawn[0].pairs, generator)
+        shares = self._split(blocks.shape[0], ranks, drawn[0][2], generator)
         wanted = [ray.put(share.rows) for share in shares]
         layout, hops = blocks.layout, self.recipe.encoder.walked
-        for view in drawn:
-            columns = propagate_blocks(layout, view.operator, view.columns, hops)
+        for x, operator, _ in drawn:
+            columns = propagate_blocks(layout, operator, x, hops)
             cuts = zip(pairwise(layout.rows), zip(*columns, strict=True), strict=True)
             calls = ((cut, ranks, *wanted, *parts) for cut, parts in cuts)
             picked = run_tasks(_picked, ranks, layout, calls)
@@ -180,11 +172,14 @@ class Epochs:
         return order
 
 
-def _draw_view(blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator) -> _DrawnView:
+def _draw_view(
+    blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator
+) -> tuple[list[list[Ref]], BlockOperator, list[Tensor]]:
+    """Return X̃ and what it travels over; of a view that hides edges, hidden and absent pairs."""
     columns = make_features(blocks, spec.features, generator)
     if not spec.edges:
-        return _DrawnView(columns, blocks.operators[spec.operator])
+        return columns, blocks.operators[spec.operator], []
     graph: Inputs = ray.get(blocks.graph)
     operator, *pairs = graph.draw_operator(spec, generator)
     asked = [part for part in pairs if part is not None]
-    return _DrawnView(columns, put_operator(operator, blocks.layout), asked)
+    return columns, put_operator(operator, blocks.layout), asked
