@@ -9,7 +9,7 @@ from dgb.recipe import Recipe
 from dgb.views.augment import ViewSpec, augment, node_factors, parse_view, scale_rows
 from dgb.views.diffusion import GraphOperator
 from dgb.views.hops import HopBlocks, clean_hops, walk_hops
-from dgb.views.inputs import Inputs
+from dgb.views.inputs import DrawnOperator, Inputs
 from dgb.views.rows import OrderedRows, RowBatches, RowsOf, batch_sizes, keep_together, pairs_within
 from dgb.views.store import ColumnBlocks, Store, fill
 from dgb.views.view import View, propagates_first
@@ -80,23 +80,18 @@ def make_view(
 def _row_sampler(
     inputs: Inputs, recipe: Recipe, specs: tuple[ViewSpec, ViewSpec], generator: torch.Generator
 ) -> Callable[[], RowBatches]:
-    assert inputs.store is not None
     num_nodes, hops = inputs.shape[0], recipe.encoder.walked
-    rooms = [_make_room(inputs, spec, hops, f"view{i}") for i, spec in enumerate(specs, 1)]
+    views = [_RowView(inputs, spec, hops, f"view{i}") for i, spec in enumerate(specs, 1)]
     sizes = batch_sizes(num_nodes, recipe.train.batch_size)
 
     def draw() -> RowBatches:
-        drawn, filled = [], []
-        for room, spec in zip(rooms, specs, strict=True):
-            filled.append(_fill_room(room, inputs, spec, generator))
-            drawn.append(inputs.draw_operator(spec, generator))
+        drawn = [view.draw(generator) for view in views]
         order = torch.randperm(num_nodes, generator=generator, device=generator.device)
         if recipe.links.weight:
             assert drawn[0].hidden is not None  # refused otherwise
             order = keep_together(order, drawn[0].hidden, generator)
         view1, view2 = (
-            _walk_view(view, inputs, operator, hops, order)
-            for view, (operator, *_) in zip(filled, drawn, strict=True)
+            view.walk(operator, order) for view, (operator, *_) in zip(views, drawn, strict=True)
         )
         pairs = tuple(
             tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
@@ -107,52 +102,43 @@ def _row_sampler(
     return draw
 
 
-# P^k X without dropout, files of a view, or X̃ of a view in memory.
-Filled = ColumnBlocks | HopBlocks | list[torch.Tensor]
+class _RowView:
+    """A view of row batches: X̃, drawn before the order of an epoch is, then P^k X̃ in that order.
 
+    From one epoch to the next, of one in memory nothing is kept, unless it drops nothing.
+    """
 
-def _make_room(
-    inputs: Inputs, spec: ViewSpec, hops: Sequence[int], name: str
-) -> ColumnBlocks | HopBlocks | None:
-    """Return what is kept of a view from one epoch to the next: of one in memory, nothing."""
-    assert inputs.store is not None
-    if inputs.store.folder is not None:  # from which rows in any order are slow to read
-        return HopBlocks(inputs.store, name, inputs.shape, inputs.x.device, hops)
-    return clean_hops(inputs, spec.operator, hops) if spec.is_clean else None
+    def __init__(self, inputs: Inputs, spec: ViewSpec, hops: Sequence[int], name: str) -> None:
+        """Make room, or P^k X where it is the same in every epoch."""
+        self.inputs, self.spec, self.hops = inputs, spec, hops
+        self.store = inputs.store or Store()
+        self.files: HopBlocks | None = None
+        self.clean: ColumnBlocks | None = None
+        self.features: list[torch.Tensor] = []  # X̃ in memory, until it is propagated
+        if self.store.folder is not None:  # from which rows in any order are slow to read
+            self.files = HopBlocks(self.store, name, inputs.shape, inputs.x.device, hops)
+        elif spec.is_clean:
+            self.clean = clean_hops(inputs, spec.operator, hops)
 
+    def draw(self, generator: torch.Generator) -> DrawnOperator:
+        """Draw X̃, and return what it travels over."""
+        inputs, spec = self.inputs, self.spec
+        if self.files is not None:
+            fill(self.files.features, inputs.x, inputs.row_scale, spec.features, generator)
+        elif self.clean is None:
+            blocks = self.store.make_blocks("", inputs.shape, inputs.x.device)
+            fill(blocks, inputs.x, inputs.row_scale, spec.features, generator)
+            self.features = list(blocks.blocks)
+        return inputs.draw_operator(spec, generator)
 
-def _fill_room(
-    room: ColumnBlocks | HopBlocks | None,
-    inputs: Inputs,
-    spec: ViewSpec,
-    generator: torch.Generator,
-) -> Filled:
-    """Draw X̃ of a view; one without dropout is propagated already."""
-    if isinstance(room, ColumnBlocks):
-        return room
-    if room is None:
-        blocks = (inputs.store or Store()).make_blocks("", inputs.shape, inputs.x.device)
-    else:
-        blocks = room.features
-    fill(blocks, inputs.x, inputs.row_scale, spec.features, generator)
-    return room or list(blocks.blocks)
-
-
-def _walk_view(
-    view: Filled,
-    inputs: Inputs,
-    operator: GraphOperator,
-    hops: Sequence[int],
-    order: torch.Tensor,
-) -> RowsOf:
-    """Propagate X̃ of a view, and return it with its rows in the order of an epoch."""
-    if isinstance(view, HopBlocks):
-        view.propagate(operator, order)
-        return view.all
-    if isinstance(view, list):
-        width = (inputs.store or Store()).width(inputs.shape[0])
-        view = walk_hops(view, operator, hops, width)
-    return OrderedRows(view, order)
+    def walk(self, operator: GraphOperator, order: torch.Tensor) -> RowsOf:
+        """Propagate X̃, and return it with its rows in the order of an epoch."""
+        if self.files is not None:
+            self.files.propagate(operator, order)
+            return self.files.all
+        width = self.store.width(self.inputs.shape[0])
+        blocks = self.clean or walk_hops(self.features, operator, self.hops, width)
+        return OrderedRows(blocks, order)
 
 
 def describe_path(inputs: Inputs, recipe: Recipe) -> str:
