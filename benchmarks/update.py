@@ -29,7 +29,7 @@ from dgb.evaluate.align import align, cosines
 from dgb.evaluate.drift import SHARE, measure_angles, measure_noise
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Recipe
-from dgb.run.encoder import embed_graph
+from dgb.run.model import embed_graph
 from dgb.run.setup import Trained
 from dgb.run.train import train
 from dgb.run.update import shorten

@@ -14,7 +14,7 @@ from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Recipe
-from dgb.run.encoder import embed_graph
+from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe
 from dgb.run.setup import embedded_ids, make_setup
 from tests.hetero import make_library, shuffle_nodes

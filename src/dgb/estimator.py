@@ -19,8 +19,8 @@ from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.recipe import Recipe
 from dgb.run import folder as files
-from dgb.run.encoder import embed_graph, load_encoder, save_encoder
 from dgb.run.machine import choose_device
+from dgb.run.model import embed_graph, load_encoder, save_encoder
 from dgb.run.setup import embedded_ids
 from dgb.run.train import train
 from dgb.run.update import lengthen

@@ -26,8 +26,8 @@ from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.neighbors import nearest
 from dgb.recipe import ALL_TYPES
-from dgb.run.encoder import embed_graph
 from dgb.run.map import SEED, write_map
+from dgb.run.model import embed_graph
 from dgb.run.score import describe, score_vectors
 from dgb.run.setup import Trained, target_rows
 from dgb.run.train import train

@@ -16,8 +16,8 @@ from dgb.files.jsonl import read_lines
 from dgb.ray.cluster import check_snapshots
 from dgb.report.page import write_report
 from dgb.run import machine
-from dgb.run.encoder import load_encoder
 from dgb.run.folder import read_encoding, read_recipe
+from dgb.run.model import load_encoder
 from dgb.train.monitor import read_metrics
 from tests.conftest import QUICK_PROBE, make_blocks
 

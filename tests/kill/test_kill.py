@@ -16,8 +16,8 @@ from dgb.data.formats.npz import write_npz
 from dgb.files.jsonl import read_lines
 from dgb.files.tensors import read_tensors
 from dgb.report.page import write_report
-from dgb.run.encoder import MODEL
 from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe
+from dgb.run.model import MODEL
 from dgb.run.update import DRIFT
 from dgb.run.vectors import read_embeddings
 from dgb.train import checkpoint

@@ -24,7 +24,7 @@ from dgb.model.blocks import make_structure, split_blocks
 from dgb.model.embed import embed, settle
 from dgb.model.encoder import GCNEncoder
 from dgb.recipe import Recipe
-from dgb.run.encoder import embed_graph
+from dgb.run.model import embed_graph
 from dgb.run.train import train
 from dgb.views.features import row_normalise
 from dgb.views.inputs import make_inputs

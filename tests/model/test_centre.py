@@ -12,7 +12,7 @@ from dgb.data.graph import Graph
 from dgb.files.tensors import read_tensors, write_tensors
 from dgb.model.blocks import split_blocks
 from dgb.model.embed import embed, settle
-from dgb.run.encoder import embed_graph
+from dgb.run.model import embed_graph
 from dgb.views.inputs import make_inputs
 from tests.model.test_blocks import (
     ALL,

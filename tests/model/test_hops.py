@@ -16,8 +16,8 @@ from dgb.model.embed import embed
 from dgb.model.encoder import BlockNorm, HopEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
-from dgb.run.encoder import embed_graph
 from dgb.run.machine import generators
+from dgb.run.model import embed_graph
 from dgb.run.resolve import check_recipe
 from dgb.run.train import train
 from dgb.views.augment import parse_view

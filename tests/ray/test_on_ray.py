@@ -16,7 +16,7 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.files.tensors import read_tensors
 from dgb.ray.cluster import Cluster, check_address
-from dgb.run.encoder import MODEL
+from dgb.run.model import MODEL
 from dgb.run.vectors import read_embeddings, remove_parts, write_embeddings
 from dgb.train.monitor import read_metrics
 from tests.conftest import QUICK_PROBE

@@ -11,8 +11,7 @@ from dgb.data.graph import Graph
 from dgb.model.blocks import AXES, keep
 from dgb.model.embed import embed
 from dgb.model.loss import rate_pairs
-from dgb.run.decoder import has_decoder, make_ranking, save_decoder
-from dgb.run.encoder import save_encoder
+from dgb.run.model import has_decoder, make_ranking, save_decoder, save_encoder
 from dgb.run.train import train
 from dgb.views.inputs import Inputs
 

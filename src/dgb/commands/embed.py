@@ -64,8 +64,8 @@ def run(options: Namespace) -> None:
 def _embed(options: Namespace, recipe: Recipe, scratch: Path) -> tuple["Array", "Array"]:
     """Return the ids and the embeddings of the graph that the recipe reads."""
     from dgb.run import folder as files
-    from dgb.run.encoder import embed_graph, load_encoder
     from dgb.run.machine import choose_device
+    from dgb.run.model import embed_graph, load_encoder
     from dgb.run.setup import embedded_ids
 
     folder = Path(options.run)

@@ -40,7 +40,7 @@ def run(options: Namespace) -> None:
     from dgb.evaluate.link_scorers import count_common_neighbors
     from dgb.evaluate.recommend import recommend_links
     from dgb.files.columns import write_columns
-    from dgb.run.decoder import make_ranking
+    from dgb.run.model import make_ranking
 
     check_counts(options, "k")
     out = check_out(options.out, Path(options.run) / "links.csv")
@@ -66,7 +66,7 @@ def run(options: Namespace) -> None:
 
 def _choose_decoder(found: FinishedRun, by: str) -> bool:
     """Tell whether pairs are ranked by the run's decoder, and print by what they are."""
-    from dgb.run.decoder import has_decoder
+    from dgb.run.model import has_decoder
 
     if by == DECODER and not has_decoder(found.folder, found.recipe):
         problem = "has no decoder: train with links.weight above 0, or leave out --by"
@@ -82,7 +82,7 @@ def _check(found: FinishedRun, options: Namespace, *, is_decoded: bool) -> None:
     from dgb.evaluate.recommend import check_links
     from dgb.neighbors import EXACT_NODES
     from dgb.recipe import ALL_TYPES
-    from dgb.run.decoder import make_ranking
+    from dgb.run.model import make_ranking
 
     recipe, k = found.recipe, options.k
     if options.node and len(found.ids) > EXACT_NODES:

@@ -15,8 +15,8 @@ from dgb.evaluate.scores import score_embeddings
 from dgb.files.jsonl import append_line
 from dgb.measure.job import Job, Line
 from dgb.measure.place import Place
-from dgb.run.encoder import embed_graph
 from dgb.run.machine import peak_mb, reset_peak, set_threads
+from dgb.run.model import embed_graph
 from dgb.run.score import describe
 
 TEST_READS = "test_reads.jsonl"

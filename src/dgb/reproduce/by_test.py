@@ -26,9 +26,9 @@ from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import find_published
 from dgb.reproduce.rates import GRID, Rates, rated_recipe
 from dgb.reproduce.results import refuse_uncommitted
-from dgb.run.encoder import embed_graph
 from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
+from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe
 from dgb.run.setup import make_setup
 

@@ -26,9 +26,9 @@ from dgb.recipe import Recipe
 from dgb.reproduce.pairs import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, view_settings
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import rows
-from dgb.run.encoder import embed_graph
 from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
+from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe
 from dgb.run.setup import Setup, make_setup
 from dgb.settings import check_names

@@ -18,11 +18,10 @@ from dgb.model.encoder import Encoder
 from dgb.ray.cluster import Cluster, connect_engine, refuse_other_engine
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run import folder as files
-from dgb.run.decoder import save_decoder
-from dgb.run.encoder import save_encoder
 from dgb.run.machine import choose_device, has_bf16, peak_mb, set_threads
 from dgb.run.map import write_map
 from dgb.run.memory import SCRATCH, choose_scratch, describe_memory
+from dgb.run.model import save_decoder, save_encoder
 from dgb.run.resolve import resolve_recipe
 from dgb.run.score import describe, describe_classes, score_own, score_references
 from dgb.run.setup import Setup, Trained, draw_model, make_setup

@@ -21,8 +21,8 @@ from dgb.files.columns import write_columns
 from dgb.model.blocks import AXES, keep, mean_name, split_blocks
 from dgb.recipe import BLOCKS, Recipe
 from dgb.run import folder as files
-from dgb.run.encoder import MODEL, load_encoder
 from dgb.run.machine import choose_device
+from dgb.run.model import MODEL, load_encoder
 from dgb.run.setup import Setup, embedded_ids
 from dgb.run.vectors import read_embeddings
 from dgb.train.monitor import read_metrics
