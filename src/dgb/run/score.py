@@ -13,13 +13,7 @@ from dgb.data.graph import Split
 from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.block_weights import Blocks
 from dgb.evaluate.labels import splits_by_name
-from dgb.evaluate.scores import (
-    class_names,
-    confusion,
-    score_and_predict,
-    score_embeddings,
-    why_not_scored,
-)
+from dgb.evaluate.scores import class_names, confusion, score_and_predict, why_not_scored
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, machine_kind, versions
@@ -43,30 +37,29 @@ def describe(graph: AnyGraph, recipe: Recipe) -> dict[str, Any]:
 
 def score_own(trained: Trained, z: Array, graph: AnyGraph) -> tuple[dict[str, Any], Array | None]:
     """Return the scores of DGB, and the class of every node by its probe, where there is one."""
-    recipe = trained.recipe
-    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(trained.encoder, recipe)
     with progress_bar(None, "scores", unit="system", total=1):
-        rows = z[trained.setup.labelled]
-        return score_and_predict(rows, graph, probe, recipe.train.seed, blocks)
+        return _score(z[trained.setup.labelled], graph, trained.recipe, trained.encoder)
 
 
 def score_references(trained: Trained, graph: AnyGraph) -> dict[str, Any]:
     """Return the scores of the same encoder untrained, and of the features alone."""
-    recipe = trained.recipe
-    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(trained.encoder, recipe)
     scores, systems = {}, reference_systems(trained)
     for name, rows in progress_bar(systems.items(), "scores of references", unit="system"):
-        weighed = None if name == "raw" else blocks  # X has none
-        scores[name] = score_embeddings(rows(), graph, probe, recipe.train.seed, weighed)
+        encoder = None if name == "raw" else trained.encoder  # X has no blocks
+        scores[name], _ = _score(rows(), graph, trained.recipe, encoder)
     return scores
 
 
-def blocks_of(encoder: Encoder, recipe: Recipe) -> Blocks | None:
-    """Return the blocks that vectors by an encoder have, None where they are not to be weighed."""
-    if not recipe.probe.blocks:
-        return None
-    widths = recipe.embed.widths(encoder.width, encoder.num_features)
-    return Blocks(widths, {name: recipe.embed.weights[name] for name in widths})
+def _score(
+    rows: Any, graph: AnyGraph, recipe: Recipe, encoder: Encoder | None
+) -> tuple[dict[str, Any], Array | None]:
+    """Return the scores and the classes of rows; blocks of those by an encoder may be weighed."""
+    blocks = None
+    if recipe.probe.blocks and encoder is not None:
+        widths = recipe.embed.widths(encoder.width, encoder.num_features)
+        blocks = Blocks(widths, {name: recipe.embed.weights[name] for name in widths})
+    probe = replace(recipe.probe, blocks=False)
+    return score_and_predict(rows, graph, probe, recipe.train.seed, blocks)
 
 
 def score_vectors(
@@ -79,8 +72,7 @@ def score_vectors(
     seed = recipe.train.seed
     if why_not_scored(graph, seed):
         return {}, None, None
-    probe, blocks = replace(recipe.probe, blocks=False), blocks_of(encoder, recipe)
-    scores, predicted = score_and_predict(z, graph, probe, seed, blocks)
+    scores, predicted = _score(z, graph, recipe, encoder)
     table, names, split = describe_classes(graph, predicted, seed)
     return {"dgb": scores} | table, names, split
 
