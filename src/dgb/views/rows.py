@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -20,11 +19,20 @@ ROUNDS = 4  # of matching nodes in pairs: few nodes find a partner after them
 Pairs = list[Tensor]  # by batch: pairs of its rows, [2, count]
 
 
-class RowsOf(Protocol):
-    """A matrix whose rows are taken some at a time."""
+@dataclass(frozen=True, eq=False)
+class OrderedRows:
+    """Rows of a matrix in another order, taken when they are asked for."""
+
+    blocks: ColumnBlocks
+    order: Tensor  # row i is row `order[i]` of the blocks
 
     def rows(self, start: int, stop: int) -> Tensor:
         """Return some rows with all their columns."""
+        index = self.order[start:stop].to(self.blocks.blocks[0].device)
+        return torch.cat([block.index_select(0, index) for block in self.blocks.blocks], dim=1)
+
+
+RowsOf = ColumnBlocks | OrderedRows  # what gives some of its rows at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +108,3 @@ def pairs_within(pairs: Tensor | None, order: Tensor, sizes: Sequence[int]) -> P
 
 def _places(order: Tensor) -> Tensor:
     return torch.empty_like(order).scatter_(0, order, torch.arange(len(order)).to(order))
-
-
-@dataclass(frozen=True, eq=False)
-class OrderedRows:
-    """Rows of a matrix in another order, taken when they are asked for."""
-
-    blocks: ColumnBlocks
-    order: Tensor  # row i is row `order[i]` of the blocks
-
-    def rows(self, start: int, stop: int) -> Tensor:
-        """Return some rows with all their columns."""
-        index = self.order[start:stop].to(self.blocks.blocks[0].device)
-        return torch.cat([block.index_select(0, index) for block in self.blocks.blocks], dim=1)
