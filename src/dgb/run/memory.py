@@ -106,7 +106,10 @@ def _count_typed(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
     made = any(nodes.x is None for nodes in types) and recipe.data.structure != LEARNT
     return {
         "relations": 3.0 * ENTRY * sum(relation.matrix.nnz for relation in graph.relations),
-        "features": sum(map(_count_typed_features, types)),
+        "features": sum(
+            nodes.num_nodes * STRUCTURAL * FLOAT if nodes.x is None else _count_features(nodes.x)
+            for nodes in types
+        ),
         "views": 2 * sum(_count_typed_view(nodes, paths, is_batched=is_batched) for nodes in types),
         # Rows of all nodes, and edges of all types, that features are made of.
         "made features": made
@@ -114,10 +117,6 @@ def _count_typed(graph: HeteroGraph, recipe: Recipe) -> dict[str, float]:
         "a step": rows * (encoders + _numbers_a_row(recipe)) * FLOAT,
         "a hop": 2.0 * largest * width * FLOAT,
     }
-
-
-def _count_typed_features(nodes: NodeType) -> float:
-    return nodes.num_nodes * STRUCTURAL * FLOAT if nodes.x is None else _count_features(nodes.x)
 
 
 def _count_typed_view(nodes: NodeType, paths: int, *, is_batched: bool) -> float:

@@ -16,8 +16,6 @@ from dgb.recipe import Train
 from dgb.terminal import log
 
 METRICS = "metrics.jsonl"
-
-
 SAMPLE = 1024  # rows that are looked at: enough for both measures, and cheap for any width
 # A healthy run stays far above both, a collapsed one falls below within some epochs.
 LEAST_SPREAD = 0.02

@@ -55,7 +55,6 @@ def path_sampler(
     """Return a function that draws the views of an epoch, each with its own masks."""
     specs = [parse_typed_view(view, inputs.sizes, target) for view in (recipe.view1, recipe.view2)]
     sizes = batch_sizes(inputs.x.shape[0], recipe.train.batch_size)
-
     product_order = "propagate" if len(sizes) > 1 else recipe.train.order
 
     def draw_view(spec: TypedView) -> PathViews:
