@@ -27,7 +27,7 @@ from dgb.model.blocks import (
     split_blocks,
     sum_squares,
 )
-from dgb.model.encoder import Encoder, HopEncoder
+from dgb.model.encoder import Encoder, HopEncoder, hops_of
 from dgb.recipe import PLAIN, Embed
 from dgb.views.hops import clean_views, hold_hops, write_features
 from dgb.views.inputs import Inputs
@@ -170,11 +170,6 @@ def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tu
     for rows, view in clean_views(inputs, operator, hops_of(encoder), encoder.width):
         h = encoder(view)
         yield rows, h if inputs.store is None else h.cpu()
-
-
-def hops_of(encoder: Encoder) -> tuple[int, ...]:
-    """Return the hops k of the P^k X that an encoder takes; one, where it does not say."""
-    return encoder.hops if isinstance(encoder, HopEncoder) else (1,)
 
 
 def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> AbstractContextManager[None]:

@@ -147,3 +147,8 @@ def make_encoder(num_features: int, recipe: EncoderRecipe, generator: torch.Gene
     """Draw the encoder that a recipe asks for: the one place to add another."""
     kind = HopEncoder if recipe.hops else GCNEncoder
     return kind(num_features, recipe, generator)
+
+
+def hops_of(encoder: Encoder) -> tuple[int, ...]:
+    """Return the hops k of the P^k X that an encoder takes; one, where it does not say."""
+    return encoder.hops if isinstance(encoder, HopEncoder) else (1,)

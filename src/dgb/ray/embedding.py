@@ -30,8 +30,7 @@ from dgb.model.blocks import (
     sum_squares,
     take_mean,
 )
-from dgb.model.embed import hops_of
-from dgb.model.encoder import HopEncoder
+from dgb.model.encoder import HopEncoder, hops_of
 from dgb.ray.blocks import Csr, GraphBlocks, Ref, even_cuts, put_rows, run_tasks
 from dgb.ray.propagation import make_features, propagate_blocks, read_block
 from dgb.recipe import Embed
