@@ -14,12 +14,11 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe, plain, recipe_from
-from dgb.data.align import refuse_own_scales
+from dgb.data.align import align_hetero, refuse_own_scales
 from dgb.data.encoding import Encoding
 from dgb.data.formats.pyg import from_hetero_data
 from dgb.data.graph import Graph
 from dgb.data.objects import index_ids, to_graph
-from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dgb.data.align import align
+from dgb.data.align import align, align_hetero
 from dgb.data.encoding import Encoding
 from dgb.data.formats.pyg_file import holds_hetero_data, read_hetero_data
 from dgb.data.graph import Graph
@@ -14,7 +14,6 @@ from dgb.data.public.datasets import PathLike, fetch, read_dataset
 from dgb.data.public.readers import read_imdb
 from dgb.data.public.sources import dataset_name, find_source
 from dgb.data.structure import with_weights
-from dgb.data.typed.align import align_hetero
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
