@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from dgb.data.load import load_graph
+from dgb.data.names import read_texts
 from dgb.data.objects import to_graph
-from dgb.data.words import read_texts
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from tests.data.test_edge_table import pairs

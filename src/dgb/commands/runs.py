@@ -56,8 +56,7 @@ class FinishedRun:
     def name_columns(self, x: Any) -> "Naming":
         """Return what every column of the features is called and made of."""
         from dgb.data.graph import Graph
-        from dgb.data.names import Naming, features_of
-        from dgb.data.words import read_texts
+        from dgb.data.names import Naming, features_of, read_texts
 
         features = features_of(self.graph.target_graph().encoding, x.shape[1])
         if isinstance(self.graph, Graph):
