@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from dgb.data.checked import compact
 from dgb.data.encoding import Encoding, scales_of
 from dgb.data.graph import Graph
+from dgb.data.rules import compact
 from dgb.data.structure import with_features, with_structure
 from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
 from dgb.data.typed.resolve import with_target

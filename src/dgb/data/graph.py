@@ -7,9 +7,16 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, symmetric
-from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
-from dgb.data.weights import note_repeats, note_zeros
+from dgb.data.rules import (
+    check_features,
+    check_labels,
+    check_split,
+    check_weights,
+    compact,
+    note_repeats,
+    note_zeros,
+)
 from dgb.errors import DGBError
 
 # numpy array, also one that lies in a file (memory-mapped), or scipy.sparse.csr_array,

@@ -8,16 +8,15 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.align import align
-from dgb.data.checked import check_features
 from dgb.data.encoding import Encoding, names_of
 from dgb.data.formats.networks import from_igraph, from_networkx
 from dgb.data.formats.pyg import from_pyg
 from dgb.data.graph import Graph, make_graph
+from dgb.data.rules import check_features, merge_repeats
 from dgb.data.structure import with_weights
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.source import table_of
-from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import make_section

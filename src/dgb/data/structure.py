@@ -12,8 +12,8 @@ from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Features, Graph, make_graph, undirected
 from dgb.data.positions import WIDTH, position_features, random_walk
+from dgb.data.rules import scale_weights
 from dgb.data.typed.graph import HeteroGraph, NodeType
-from dgb.data.weights import scale_weights
 from dgb.files.limits import refuse_beyond_room
 from dgb.recipe import LEARNT, STRUCTURES
 from dgb.settings import check_names

@@ -23,13 +23,13 @@ from dgb.data.formats.arrays import (
     refuse_unless,
 )
 from dgb.data.graph import Features, Graph, make_graph, undirected
+from dgb.data.rules import merge_repeats, note_repeats
 from dgb.data.structure import refuse_featureless, structural_features, with_structure
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
 from dgb.data.tables.source import read_table, table_of
 from dgb.data.tables.table import Table, find_column
 from dgb.data.tables.text_file import BLOCK, single_space
-from dgb.data.weights import merge_repeats, note_repeats
 from dgb.errors import DGBError, refusing
 from dgb.files.kinds import MATRICES, NPY, NPZ, find_kind
 from dgb.files.limits import read_whole, refuse_nodes

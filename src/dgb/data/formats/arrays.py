@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array
-from dgb.data.checked import check_labels
 from dgb.data.graph import Features
+from dgb.data.rules import check_labels
 from dgb.errors import DGBError, refusing
 from dgb.files.kinds import NPY, find_kind
 from dgb.files.limits import check_members, refuse_nodes

@@ -21,8 +21,8 @@ from dgb.data.formats.arrays import (
     sparse_rows,
 )
 from dgb.data.graph import Graph, Split
+from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
-from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError, refusing
 from dgb.files.atomic import whole_file
 

@@ -20,6 +20,7 @@ from dgb.data.formats.pyg_store import (
     splits_of,
 )
 from dgb.data.graph import Graph
+from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
 from dgb.data.typed.graph import (
     HeteroGraph,
@@ -29,7 +30,6 @@ from dgb.data.typed.graph import (
     make_relation,
 )
 from dgb.data.typed.resolve import choose_target, without_reverse
-from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError
 from dgb.files.limits import refuse_nodes
 

@@ -9,8 +9,8 @@ from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
 from dgb.data.look.alike import features_alike
 from dgb.data.positions import mix
+from dgb.data.rules import has_weights
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
-from dgb.data.weights import has_weights
 
 
 def homophily(graph: Graph) -> tuple[float | None, float | None, int]:

@@ -10,6 +10,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import Features, Graph, make_graph
 from dgb.data.ids import as_integers, id_array, ids_of_ends
+from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edges import Edges, edges_between, read_edges
 from dgb.data.tables.ends import Ends
@@ -26,7 +27,6 @@ from dgb.data.tables.source import table_of
 from dgb.data.tables.suspects import note_leaks
 from dgb.data.tables.table import Cells, Table
 from dgb.data.tables.unknown import add_rows, find_other_ids
-from dgb.data.weights import merge_repeats
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 

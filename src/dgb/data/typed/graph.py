@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from dgb.arrays import Array, largest_weights
-from dgb.data.checked import check_features, check_labels, check_split, check_weights, compact
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Features, Graph, Split, undirected
+from dgb.data.rules import check_features, check_labels, check_split, check_weights, compact
 from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES
 from dgb.settings import unknown_name

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.data.checked import check_labels, check_split
 from dgb.data.formats.arrays import count_nodes, edge_matrix, node_matrix, read_npy
 from dgb.data.graph import Features, Split
+from dgb.data.rules import check_labels, check_split
 from dgb.data.tables.source import read_table
 from dgb.data.tables.table import refuse_rows
 from dgb.data.tables.written import are_like

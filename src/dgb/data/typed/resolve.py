@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from dgb.data.checked import compact
+from dgb.data.rules import compact
 from dgb.data.typed.graph import UNNAMED, HeteroGraph, Relation, make_hetero_graph
 from dgb.errors import DGBError
 from dgb.recipe import ALL_TYPES
