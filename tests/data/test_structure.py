@@ -9,8 +9,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph, make_graph, undirected
-from dgb.data.positions import hash_ids, random_signs
-from dgb.data.structure import structural_features, with_structure
+from dgb.data.structure import hash_ids, random_signs, structural_features, with_structure
 from dgb.errors import DGBError
 from dgb.recipe import STRUCTURES
 
@@ -119,7 +118,7 @@ def test_ids_hash_as_text_and_to_the_same_numbers_everywhere() -> None:
         hash_ids(np.array(["a", "ä"])), hash_ids(np.array(["a", "ä", "long"]))[:2]
     )
     code = (
-        "import numpy as np; from dgb.data.positions import hash_ids;"
+        "import numpy as np; from dgb.data.structure import hash_ids;"
         "print(hash_ids(np.array(['dgb', 'ç'])).tolist())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dgb.cookbook import load_recipe
-from dgb.data.structure import union_graph
 from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.resolve import union_graph
 from dgb.errors import DGBError
 from dgb.evaluate.link_split import LinkSplit, split_edges
 from dgb.evaluate.links import edge_scores, link_scores

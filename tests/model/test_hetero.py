@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from dgb.cookbook import load_recipe
-from dgb.data.structure import with_features
 from dgb.data.typed.graph import HeteroGraph
+from dgb.data.typed.resolve import with_features
 from dgb.errors import DGBError
 from dgb.model.bootstrap import Bootstrap
 from dgb.model.loss import symmetric_loss

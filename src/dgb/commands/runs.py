@@ -39,8 +39,8 @@ class FinishedRun:
 
     def edges(self) -> Any:
         """Return the adjacency of the rows, by any relation between them."""
-        from dgb.data.structure import union_graph
         from dgb.data.typed.graph import HeteroGraph
+        from dgb.data.typed.resolve import union_graph
         from dgb.evaluate.links import links_of
 
         if isinstance(self.graph, HeteroGraph) and self.recipe.data.target == ALL_TYPES:

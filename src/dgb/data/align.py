@@ -8,9 +8,9 @@ from scipy import sparse
 from dgb.data.encoding import Encoding, scales_of
 from dgb.data.graph import Graph
 from dgb.data.rules import compact
-from dgb.data.structure import with_features, with_structure
+from dgb.data.structure import with_structure
 from dgb.data.typed.graph import HeteroGraph, NodeType, Relation
-from dgb.data.typed.resolve import with_target
+from dgb.data.typed.resolve import with_features, with_target
 from dgb.data.typed.schema import Schema, Triple, TypeColumns, hash_edges
 from dgb.errors import DGBError
 from dgb.terminal import some

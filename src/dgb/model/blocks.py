@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import row_parts
-from dgb.data.positions import position_features
+from dgb.data.structure import position_features
 from dgb.errors import DGBError
 from dgb.model.layers import l2_normalise
 from dgb.recipe import BLOCKS, Embed

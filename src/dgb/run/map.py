@@ -11,8 +11,8 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
 from dgb.data.ids import arrow_ids
 from dgb.data.names import own_features
-from dgb.data.structure import union_graph, union_ids
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.typed.resolve import union_graph, union_ids
 from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import NEAR, map_coordinates

@@ -13,8 +13,8 @@ from torch import nn
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
-from dgb.data.structure import union_ids, with_features
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.data.typed.resolve import union_ids, with_features
 from dgb.data.typed.schema import Schema, schema_of
 from dgb.evaluate.link_split import hold_out
 from dgb.model.bootstrap import Bootstrap

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.structure import union_graph, union_ids, with_features
 from dgb.data.typed.graph import make_hetero_graph, make_node_type, make_relation
-from dgb.data.typed.resolve import with_target
+from dgb.data.typed.resolve import union_graph, union_ids, with_features, with_target
 from dgb.errors import DGBError
 from tests.hetero import make_library
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
-from dgb.data.positions import random_walk
+from dgb.data.structure import random_walk
 
 _PAIRS = 20_000  # of neighbors that are looked at, at most
 _NUMBERS = 1 << 20  # of features at a time

@@ -8,8 +8,8 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.graph import Features, Graph
 from dgb.data.look.alike import features_alike
-from dgb.data.positions import mix
 from dgb.data.rules import has_weights
+from dgb.data.structure import mix
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 
 

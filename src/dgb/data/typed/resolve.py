@@ -1,15 +1,21 @@
-"""What a graph of several types may leave open: the type to embed, and relations given twice."""
+"""What a graph of several types may leave open: its target, features, relations given twice."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from dgb.arrays import Array
+from dgb.data.encoding import Encoding
+from dgb.data.graph import undirected
 from dgb.data.rules import compact
-from dgb.data.typed.graph import UNNAMED, HeteroGraph, Relation, make_hetero_graph
+from dgb.data.structure import structural_features
+from dgb.data.typed.graph import UNNAMED, HeteroGraph, NodeType, Relation, make_hetero_graph
 from dgb.errors import DGBError
-from dgb.recipe import ALL_TYPES
+from dgb.recipe import ALL_TYPES, LEARNT
 from dgb.settings import unknown_name
 
 
@@ -109,3 +115,50 @@ def _is_reverse(relation: Relation, other: Relation) -> bool:
     one, two = compact(sparse.csr_array(relation.matrix.T)), other.matrix
     parts = ("indptr", "indices", "data")
     return all(np.array_equal(getattr(one, part), getattr(two, part)) for part in parts)
+
+
+def with_features(graph: HeteroGraph, types: Iterable[str], structure: str) -> HeteroGraph:
+    """Return the graph with features for those of the types that have none.
+
+    `learnt` is a column for every node: its row of the encoder's first weight matrix is then a
+    vector that is learnt for this node alone.
+    """
+    missing = [name for name in types if graph.nodes[name].x is None]
+    if not missing:
+        return graph
+    nodes = dict(graph.nodes)
+    if structure == LEARNT:
+        made = {name: sparse.eye_array(nodes[name].num_nodes, format="csr") for name in missing}
+    else:
+        x = structural_features(union_graph(graph), union_ids(graph), structure)
+        ends = np.cumsum([found.num_nodes for found in nodes.values()])
+        made = dict(zip(nodes, np.split(x, ends[:-1]), strict=True))
+    for name in missing:
+        rows = made[name].astype(np.float32, copy=False)
+        nodes[name] = NodeType(nodes[name].node_ids, rows, Encoding(structure=structure))
+    note = f"no features of {', '.join(missing)}: made by data.structure={structure}"
+    return replace(graph, nodes=nodes, notes=(*graph.notes, note))
+
+
+def union_graph(graph: HeteroGraph) -> Any:
+    """Return the adjacency of all nodes, the types one after the other, by any relation."""
+    sizes = [nodes.num_nodes for nodes in graph.nodes.values()]
+    starts = dict(zip(graph.nodes, accumulate(sizes, initial=0), strict=False))
+    rows, cols, weights = [], [], []
+    for relation in graph.relations:
+        edges = sparse.coo_array(relation.matrix)
+        rows.append(edges.coords[0] + np.int64(starts[relation.source]))
+        cols.append(edges.coords[1] + np.int64(starts[relation.target]))
+        weights.append(edges.data)
+    ends = tuple(np.concatenate(part) if part else np.zeros(0, int) for part in (rows, cols))
+    weight = np.concatenate(weights) if weights else np.zeros(0, np.float32)
+    return undirected(sparse.coo_array((weight, ends), shape=(sum(sizes),) * 2))
+
+
+def union_ids(graph: HeteroGraph) -> Array:
+    """Return the ids of all nodes as text, each with its type before it: ids are per type."""
+    parts = [
+        np.char.add(f"{name}:", nodes.node_ids.astype(np.str_))
+        for name, nodes in graph.nodes.items()
+    ]
+    return np.concatenate(parts).astype(object)
