@@ -1,5 +1,6 @@
 """Tables as users have them: delimited text, Parquet, JSON lines, Excel, or a data frame."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -7,15 +8,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
+from pyarrow import csv as arrow_csv
 
-from dgb.data.tables.sheets import any_column, read_excel, read_json
+from dgb.data.formats.sheets import any_column, read_excel, read_json
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
-from dgb.data.tables.text_file import read_text
+from dgb.data.tables.text_file import BLOCK, TextFile, find_broken, open_text, records
 from dgb.errors import DGBError
 from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
 from dgb.files.parquet import read_parquet
+from dgb.terminal import byte_bar
 
 _READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
+_MOST_COLUMNS = 100_000
+_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 
 def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Table:
@@ -28,13 +33,60 @@ def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Tabl
         content = _READERS.get(kind, read_parquet)(path)
         title = (content.schema.metadata or {}).get(b"title", b"") if kind == EXCEL else b""
         return Table(_plain(content), path.name, title=title.decode())
-    content = _plain(read_text(path, charset), is_trimmed=True)
+    content = _plain(_read_text(path, charset), is_trimmed=True)
     table = _cut_empty(Table(content, path.name, path, charset, has_names=False))
     if not has_names:
         return table
     if all(re.match(NUMBER, cell) for cell in table.row_text()):
         raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
     return table.with_names()
+
+
+def _read_text(path: Path, charset: str) -> Any:
+    """Read every cell of a delimited file as trimmed text; the names stay the first row."""
+    from tqdm.utils import CallbackIOWrapper
+
+    file = open_text(path, charset)
+    line, cells = next(records(file))
+    if len(cells) > _MOST_COLUMNS:
+        raise DGBError(
+            f"{file.name}:{line}: {len(cells):,} columns, where a table has {_MOST_COLUMNS:,} at "
+            "most; give such features as .npy or .npz"
+        )
+    names = [str(i + 1) for i in range(len(cells))]
+    has_quotes = b'"' in file.content
+    try:
+        with byte_bar(file.name, len(file.content)) as bar:
+            return arrow_csv.read_csv(
+                CallbackIOWrapper(bar.update, io.BytesIO(file.content), "read"),
+                arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
+                arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=has_quotes),
+                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
+            )
+    except pa.ArrowInvalid as error:
+        raise _explain(file, len(cells), str(error)) from None
+
+
+def _explain(file: TextFile, width: int, reason: str) -> DGBError:
+    broken = find_broken(file.content)
+    if broken is not None:
+        return DGBError(
+            f"{file.name}:{file.line(broken)}: not UTF-8 text; name its encoding, such as "
+            "data.charset=cp1252 or utf-16, or save the file as UTF-8"
+        )
+    for number, (line, cells) in enumerate(records(file)):
+        if number == 1 and width == 1 < len(cells):
+            return DGBError(
+                f"{file.name}:{line}: {len(cells)} cells, and one in the row above; if that is a "
+                "title, remove it or put # before it"
+            )
+        if len(cells) != width:
+            mark = _NAMES.get(file.delimiter, repr(file.delimiter))
+            return DGBError(
+                f"{file.name}:{line}: {len(cells)} cells where the first row has {width}, separated"
+                f" by {mark}; fix the row, or put quotes around such a cell"
+            )
+    return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
 
 
 def _cut_empty(table: Table) -> Table:

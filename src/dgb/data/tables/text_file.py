@@ -1,4 +1,4 @@
-"""Delimited text files: comments skipped, the delimiter found, and the line of every row known."""
+"""Delimited text files as bytes: comments skipped, and what separates cells and rows found."""
 
 import codecs
 import csv
@@ -8,22 +8,18 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
-
-from dgb.data.tables.delimiter import NAMES, SAMPLE, find_delimiter
 from dgb.errors import DGBError
 from dgb.files.limits import read_whole, refuse_beyond_room
-from dgb.terminal import byte_bar
 
 BLOCK = 1 << 23  # a row must fit into one, and threads share them
-_MOST_COLUMNS = 100_000
 # Possessive, or each of a billion empty lines would be remembered as a place to come back to.
 _COMMENTS = re.compile(
     rb"(?:\"?sep=[^\r\n]{1,2}(?:\r\n|\n|\r))?+(?:[ \t]*+(?:[#%][^\r\n]*+)?+(?:\r\n|\n|\r|\Z))*+"
 )
+_SAMPLE = 1 << 16
+_LOOKED_AT = 20  # lines, to find the delimiter
+_USUAL, _RARE = "\t,;", "|\x01~^"  # marks between cells; the others only where none of these is
 _UNEVEN = (b"  ", b"\t", b" \n", b"\n ", b" \r", b"\r ")
 
 
@@ -36,30 +32,9 @@ class TextFile:
     delimiter: str
     skipped: int
 
-
-def read_text(path: Path, charset: str = "") -> Any:
-    """Read every cell of a delimited file as trimmed text; the names stay the first row."""
-    from tqdm.utils import CallbackIOWrapper
-
-    file = open_text(path, charset)
-    line, cells = next(records(file))
-    if len(cells) > _MOST_COLUMNS:
-        raise DGBError(
-            f"{file.name}:{line}: {len(cells):,} columns, where a table has {_MOST_COLUMNS:,} at "
-            "most; give such features as .npy or .npz"
-        )
-    names = [str(i + 1) for i in range(len(cells))]
-    has_quotes = b'"' in file.content
-    try:
-        with byte_bar(file.name, len(file.content)) as bar:
-            return arrow_csv.read_csv(
-                CallbackIOWrapper(bar.update, io.BytesIO(file.content), "read"),
-                arrow_csv.ReadOptions(column_names=names, block_size=BLOCK),
-                arrow_csv.ParseOptions(delimiter=file.delimiter, newlines_in_values=has_quotes),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string())),
-            )
-    except pa.ArrowInvalid as error:
-        raise _explain(file, len(cells), str(error)) from None
+    def line(self, place: int) -> int:
+        """Return the line, counted from 1, that a byte of the content is in."""
+        return self.skipped + _count_line_ends(self.content, place) + 1
 
 
 def open_text(path: Path, charset: str = "") -> TextFile:
@@ -76,7 +51,7 @@ def open_text(path: Path, charset: str = "") -> TextFile:
     if not content or content.isspace():
         raise DGBError(f"{path.name} is empty; give a file with a row for each edge or node")
     _refuse_long_line(path.name, content, skipped)
-    delimiter = find_delimiter(content, path)
+    delimiter = _find_delimiter(content, path)
     content = single_space(content) if delimiter == " " else content
     return TextFile(path.name, content, delimiter, skipped)
 
@@ -85,7 +60,7 @@ def as_utf8(content: bytes, name: str, charset: str) -> bytes:
     """Return text of a charset, UTF-8 by default and UTF-16 by its mark, as UTF-8 without mark."""
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     charset = charset or ("utf-16" if is_utf16 else "")
-    sample = content[:SAMPLE]
+    sample = content[:_SAMPLE]
     if not charset and len(sample) < 4 * sample.count(0) < 3 * len(sample):  # every other byte
         advice = "name its encoding, such as data.charset=utf-16-le or utf-16-be"
         raise DGBError(f"{name}: not UTF-8 but half of it zeros; {advice}")
@@ -150,30 +125,7 @@ def _too_long(name: str, line: int, question: str) -> DGBError:
     )
 
 
-def _explain(file: TextFile, width: int, reason: str) -> DGBError:
-    broken = _find_broken(file.content)
-    if broken is not None:
-        line = file.skipped + _count_line_ends(file.content, broken) + 1
-        return DGBError(
-            f"{file.name}:{line}: not UTF-8 text; name its encoding, such as "
-            "data.charset=cp1252 or utf-16, or save the file as UTF-8"
-        )
-    for number, (line, cells) in enumerate(records(file)):
-        if number == 1 and width == 1 < len(cells):
-            return DGBError(
-                f"{file.name}:{line}: {len(cells)} cells, and one in the row above; if that is a "
-                "title, remove it or put # before it"
-            )
-        if len(cells) != width:
-            mark = NAMES.get(file.delimiter, repr(file.delimiter))
-            return DGBError(
-                f"{file.name}:{line}: {len(cells)} cells where the first row has {width}, separated"
-                f" by {mark}; fix the row, or put quotes around such a cell"
-            )
-    return DGBError(f"{file.name}: cannot be read as a table ({reason}); write it again")
-
-
-def _find_broken(content: bytes) -> int | None:
+def find_broken(content: bytes) -> int | None:
     """Return about where bytes stop being UTF-8, None where they never do, some at a time."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(content), BLOCK):
@@ -187,9 +139,43 @@ def _find_broken(content: bytes) -> int | None:
 
 def _is_utf8(content: bytes) -> bool:
     """Tell whether bytes that are not all ASCII are UTF-8: those of other encodings never are."""
-    return not content.isascii() and 0 not in content and _find_broken(content) is None
+    return not content.isascii() and 0 not in content and find_broken(content) is None
 
 
 def _count_line_ends(content: bytes, end: int) -> int:
     counted = (content.count(mark, 0, end) for mark in (b"\n", b"\r"))
     return sum(counted) - content.count(b"\r\n", 0, end)
+
+
+def _find_delimiter(content: bytes, path: Path) -> str:
+    """Return the mark between cells, a space for any white space."""
+    lines = _first_lines(content)
+    is_csv = ".csv" in path.suffixes
+    for marks in (_USUAL, _RARE):
+        counts = {mark: [line.count(mark) for line in lines] for mark in marks}
+        present = [mark for mark in marks if counts[mark][0]]
+        even = [mark for mark in present if len(set(counts[mark])) == 1]
+        if even or (present and marks == _USUAL):
+            found = max(even or present, key=lambda m: (counts[m][0], is_csv and m == ","))
+            return " " if found == "\t" and _is_spaced(lines) else found
+    # A .csv of one column may hold texts of several words.
+    is_even = len({len(line.split()) for line in lines}) == 1
+    return " " if " " in lines[0].strip() and (is_even or not is_csv) else ","
+
+
+def _first_lines(content: bytes) -> list[str]:
+    sample = re.sub(r'"(?:[^"]|"")*"', '""', content[:_SAMPLE].decode("utf-8", "replace"))
+    lines = re.split(r"\r\n|\n|\r", sample)
+    lines = lines[:-1] if len(content) > _SAMPLE and len(lines) > 1 else lines  # the last is cut
+    return [line for line in lines if line.strip()][:_LOOKED_AT] or [""]
+
+
+def _is_spaced(lines: list[str]) -> bool:
+    """Tell whether tabs and spaces separate alike: as many cells in each line, and no names."""
+    cells = [line.split() for line in lines]
+    if len(set(map(len, cells))) > 1:
+        return False
+    spaced = [cell for line in lines for cell in line.split("\t") if " " in cell.strip()]
+    # A cell of several words stays one, for names may all have two: but not with two spaces.
+    are_numbers = all(re.fullmatch(r"[+-]?[\d.]+", cell) for line in cells for cell in line)
+    return bool(spaced) and (are_numbers or all("  " in cell.strip() for cell in spaced))
