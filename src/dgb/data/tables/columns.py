@@ -11,9 +11,15 @@ from scipy import sparse
 from dgb.arrays import Array
 from dgb.data.encoding import Column
 from dgb.data.ids import find_positions
-from dgb.data.tables.numbers import Numbers, read_numbers
+from dgb.data.tables.numbers import (
+    Numbers,
+    is_list,
+    read_numbers,
+    read_vectors,
+    refuse_cells,
+    with_lists,
+)
 from dgb.data.tables.table import Cells, Table, describe_rows, is_text, text_cells
-from dgb.data.tables.vectors import is_list, read_vectors, with_lists
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import listed_names
@@ -69,8 +75,9 @@ def encode_column(table: Table, column: Column) -> Encoded:
         return _encode_text(column, cells)
     values = _numbers_for(table, column)
     is_missing = _are_missing(values)
-    if is_missing.any() and not column.fill:
-        _refuse_missing(table, column.name, is_missing, "as the run was trained without such cells")
+    if not column.fill:
+        advice = "fill them in, as the run was trained without such cells"
+        refuse_cells(table, column.name, np.flatnonzero(is_missing), advice)
     return _encode_numbers(column, values)
 
 
@@ -130,23 +137,13 @@ def _fill_column(table: Table, column: Column, values: Array, reading: Data) -> 
     """Return the column with what is put for missing cells, in this table or another."""
     is_missing = _are_missing(values)
     if reading.missing == "refuse":
-        reason = "or let them be filled with data.missing=flag"
-        _refuse_missing(table, column.name, is_missing, reason)
+        advice = "fill them in, or let them be filled with data.missing=flag"
+        refuse_cells(table, column.name, np.flatnonzero(is_missing), advice)
         return column
     middle = np.mean if reading.missing == "mean" else np.median
     fill = np.ravel(middle(values[~is_missing], axis=0)).tolist()
     has_flag = reading.missing == "flag" and bool(is_missing.any())
     return replace(column, fill=tuple(fill), flag=has_flag)
-
-
-def _refuse_missing(table: Table, name: str, is_missing: Array, reason: str) -> None:
-    rows = np.flatnonzero(is_missing)
-    if len(rows):
-        raise DGBError(
-            f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(is_missing):,}: "
-            f"{describe_rows(table, rows, name)}; fill them in, {reason}, or leave the column out "
-            f"with data.drop={name}"
-        )
 
 
 def _are_missing(values: Array) -> Array:

@@ -10,7 +10,7 @@ from pyarrow import compute
 from dgb.data.ids import find_positions
 from dgb.data.tables.dates import are_dates
 from dgb.data.tables.ends import Ends, find_ends
-from dgb.data.tables.numbers import are_missing
+from dgb.data.tables.rows import are_missing
 from dgb.data.tables.table import NUMBER, Cells, Table, is_title
 from dgb.errors import DGBError
 from dgb.recipe import Data

@@ -10,7 +10,7 @@ from dgb.arrays import Array
 from dgb.data.ids import find_positions, id_cells
 from dgb.data.tables.edge_names import refuse_square, settle_names
 from dgb.data.tables.ends import COUNTERS, Ends, end_columns
-from dgb.data.tables.numbers import Numbers, read_amounts
+from dgb.data.tables.numbers import Numbers, advise_comma, read_amounts
 from dgb.data.tables.rows import blank_cells, note_nothing, without, without_loose_ends
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.data.tables.unknown import match_ends, tell_unknown
@@ -119,9 +119,8 @@ def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) ->
     with np.errstate(over="ignore"):
         weight = values.astype(np.float32)
     rows = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    has_comma = len(rows) and "," in str(table.content.column(name)[int(rows[0])])
-    comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
     problem = "weights that are not finite numbers of at least 0"
+    comma = advise_comma(table.content.column(name), rows)
     fix = f"fix them{comma}, or let all edges weigh the same with data.weights=none"
     refuse_rows(table, rows, problem, name, fix)
     if found is not None and found.mark:

@@ -9,7 +9,7 @@ from dgb.data.encoding import Column, Encoding
 from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.dates import find_order, is_slashed
-from dgb.data.tables.numbers import are_missing
+from dgb.data.tables.rows import are_missing
 from dgb.data.tables.suspects import is_dated, is_digits, is_noise, names_things
 from dgb.data.tables.table import Cells, Table, is_text
 from dgb.data.tables.written import FORMS, find_decimal

@@ -11,7 +11,8 @@ from pyarrow import compute, types
 from dgb.arrays import Array
 from dgb.data.graph import Split
 from dgb.data.ids import as_integers, find_positions
-from dgb.data.tables.numbers import MAYBE, NOTHING, hold, read_amounts
+from dgb.data.tables.numbers import read_amounts
+from dgb.data.tables.rows import MAYBE, NOTHING, hold
 from dgb.data.tables.table import (
     Cells,
     Table,

@@ -1,6 +1,9 @@
-"""Cells as numbers: text that reads as numbers, booleans or dates, typed columns, and lists."""
+"""Cells as numbers: text that reads as numbers, booleans or dates, typed columns, and lists.
 
-from collections.abc import Collection, Sequence
+Lists, such as embeddings of texts, are Parquet's own or written as [0.1, 0.2].
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +12,7 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.tables.dates import MICROSECONDS, count_days, read_dates, read_digits
+from dgb.data.tables.rows import MAYBE, NOTHING, are_missing, hold
 from dgb.data.tables.table import NUMBER, Cells, Table, describe_rows, is_text, keep_where
 from dgb.data.tables.written import (
     COMPACT,
@@ -19,18 +23,9 @@ from dgb.data.tables.written import (
 )
 from dgb.errors import DGBError
 
+_LIST = r"^\[\s*[-+.\deE]+(?:(?:\s*,\s*|\s+)[-+.\deE]+)+\s*\]$"
+_LOOKED_AT = 100  # lists
 _LARGEST = float(np.finfo(np.float32).max)
-# What people and programs write where there is no number.
-ERRORS = (  # of spreadsheets, in some of their languages
-    *("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!"),
-    *("#nv", "#wert!", "#bezug!", "#n/d", "#valeur!", "#nom?"),
-)
-NOTHING = (*ERRORS, "n/a", "(n/a)", "nan", "nat", "null", "(null)", "<na>", "\\n", "?", "(blank)")
-# What may mean nothing, and does in a column of numbers.
-MAYBE = (
-    *("na", "n.a.", "k.a.", "none", "nil", "-", "--", ".", "missing", "unknown", "undefined"),
-    *("\u2013", "\u2014", "..", "...", "\u2026", "n.d.", "n/k", "not available"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +57,8 @@ def read_numbers(table: Table, name: str, asked: Collection[str] = ()) -> Number
         return found
     is_missing = are_missing(cells)
     rows = np.flatnonzero(~is_number & ~is_missing)
-    if len(rows):
-        has_comma = is_text(cells) and "," in (cells[int(rows[0])].as_py() or "")
-        comma = ", say by data.decimal=comma or point what a comma means" if has_comma else ""
-        raise DGBError(
-            f"cells of {name!r} that are not finite numbers, {len(rows):,} of {len(cells):,}: "
-            f"{describe_rows(table, rows, name)}; correct them{comma}{_say_empty(cells, rows)}, or "
-            f"leave the column out with data.drop={name}"
-        )
+    advice = f"correct them{advise_comma(cells, rows)}{_say_empty(cells, rows)}"
+    refuse_cells(table, name, rows, advice)
     return replace(found, values=np.where(is_missing, np.nan, found.values))
 
 
@@ -124,19 +113,6 @@ def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | 
     return None if dates is None else Numbers(dates[0], "days", dates[1])
 
 
-def are_missing(cells: Cells) -> Array:
-    """Tell which cells are empty, NaN, or text such as n/a."""
-    is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))
-    if is_text(cells):
-        is_missing = compute.or_(is_missing, hold(cells, (*NOTHING, *MAYBE)))
-    return np.asarray(is_missing.to_numpy())
-
-
-def hold(cells: Cells, marks: Sequence[str]) -> Cells:
-    """Tell which cells of text are one of some marks, in small or capital letters."""
-    return compute.is_in(compute.utf8_lower(cells), pa.array(marks, pa.large_string()))
-
-
 def _are_most(is_such: Cells) -> bool:
     return 2 * count_true(is_such) > len(is_such) - int(is_such.null_count)
 
@@ -153,9 +129,71 @@ def _say_empty(cells: Cells, rows: Array) -> str:
     return "" if "," in text else f", say by data.empty={text} that such cells are missing"
 
 
+def refuse_cells(table: Table, name: str, rows: Array, advice: str) -> None:
+    """Refuse cells of a column that are not finite numbers, where there are any."""
+    if len(rows):
+        raise DGBError(
+            f"cells of {name!r} that are not finite numbers, {len(rows):,} of "
+            f"{table.content.num_rows:,}: {describe_rows(table, rows, name)}; {advice}, or leave "
+            f"the column out with data.drop={name}"
+        )
+
+
+def advise_comma(cells: Cells, rows: Array) -> str:
+    """Advise to say what commas mean where the first of some wrong cells has one."""
+    has_comma = len(rows) and "," in str(cells[int(rows[0])])
+    return ", say by data.decimal=comma or point what a comma means" if has_comma else ""
+
+
 def no_feature(table: Table, name: str) -> DGBError:
     """Return the error of a column of a type that no feature is made of."""
     return DGBError(
         f"{table.source}: column {name!r} holds {table.content.column(name).type}, which is not a "
         f"feature; leave it out with data.drop={name}"
     )
+
+
+def with_lists(table: Table, name: str) -> Table:
+    """Return the table with lists in place of text such as [0.1, 0.2] or [0.1 0.2]."""
+    cells = table.content.column(name)
+    filled = cells.drop_null().slice(0, _LOOKED_AT) if is_text(cells) else []
+    if not len(filled) or not compute.all(compute.match_substring_regex(filled, _LIST)).as_py():
+        return table
+    bare = compute.utf8_trim(compute.replace_substring_regex(cells, r"[\[\],\s]+", " "), " ")
+    try:
+        lists = compute.split_pattern(bare, " ").cast(pa.large_list(pa.float64()))
+    except pa.ArrowInvalid:
+        return table
+    place = table.content.column_names.index(name)
+    return replace(table, content=table.content.set_column(place, name, lists))
+
+
+def read_vectors(table: Table, name: str) -> Numbers:
+    """Return a column of lists, all of the same length; a missing list is a row of NaN."""
+    cells, advice = table.content.column(name), f"or leave the column out with data.drop={name}"
+    lengths = np.asarray(compute.fill_null(compute.list_value_length(cells), -1).to_numpy())
+    width = int(np.max(lengths, initial=0))
+    if not width:
+        raise DGBError(f"{table.source}: the lists of column {name!r} are empty; fill them in")
+    if ((lengths != width) & (lengths >= 0)).any():
+        rows = np.flatnonzero(lengths != width)
+        found = describe_rows(table, rows, (f"{name} has {max(int(lengths[r]), 0)}" for r in rows))
+        problem = f"the lists of column {name!r} must all have one length, here {width}"
+        raise DGBError(f"{problem}: {found}; fix them, {advice}")
+    try:
+        flat = compute.list_flatten(cells.drop_null()).cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise no_feature(table, name) from None
+    values = np.full((len(cells), width), np.nan)
+    values[lengths == width] = np.asarray(flat.to_numpy()).reshape(-1, width)
+    rows = np.flatnonzero(~np.isfinite(values).all(axis=1) & (lengths == width))
+    if len(rows):
+        found = describe_rows(table, rows, (f"{name} holds a gap, NaN or infinity" for _ in rows))
+        raise DGBError(f"{found}; fill it in, {advice}")
+    return Numbers(values)
+
+
+def is_list(cells: Cells) -> bool:
+    """Tell whether the cells of a column are lists."""
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return any(is_kind(cells.type) for is_kind in kinds)

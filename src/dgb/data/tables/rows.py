@@ -1,4 +1,4 @@
-"""Rows, cells and columns of a table that are not used: copies, what says nothing."""
+"""Rows, cells and columns of a table that are not used: what says nothing, and copies."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -8,10 +8,35 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute, types
 
+from dgb.arrays import Array
 from dgb.data.ids import find_positions
-from dgb.data.tables.numbers import NOTHING, hold
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text
 from dgb.recipe import Data
+
+# What people and programs write where there is no number.
+ERRORS = (  # of spreadsheets, in some of their languages
+    *("#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!"),
+    *("#nv", "#wert!", "#bezug!", "#n/d", "#valeur!", "#nom?"),
+)
+NOTHING = (*ERRORS, "n/a", "(n/a)", "nan", "nat", "null", "(null)", "<na>", "\\n", "?", "(blank)")
+# What may mean nothing, and does in a column of numbers.
+MAYBE = (
+    *("na", "n.a.", "k.a.", "none", "nil", "-", "--", ".", "missing", "unknown", "undefined"),
+    *("\u2013", "\u2014", "..", "...", "\u2026", "n.d.", "n/k", "not available"),
+)
+
+
+def are_missing(cells: Cells) -> Array:
+    """Tell which cells are empty, NaN, or text such as n/a."""
+    is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))
+    if is_text(cells):
+        is_missing = compute.or_(is_missing, hold(cells, (*NOTHING, *MAYBE)))
+    return np.asarray(is_missing.to_numpy())
+
+
+def hold(cells: Cells, marks: Sequence[str]) -> Cells:
+    """Tell which cells of text are one of some marks, in small or capital letters."""
+    return compute.is_in(compute.utf8_lower(cells), pa.array(marks, pa.large_string()))
 
 
 def blank_cells(table: Table, reading: Data, ids: Collection[str]) -> Table:
