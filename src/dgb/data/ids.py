@@ -79,7 +79,7 @@ def as_integers(ids: Cells) -> Cells:
         return ids
 
 
-def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
+def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool = False) -> Cells:
     """Return the ids that occur at ends: integers sorted, text in the order of appearance."""
     if len({end.type for end in ends}) > 1:
         ends = [end.cast(pa.large_string()) for end in ends]
@@ -95,8 +95,10 @@ def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool) -> Cells:
     return ids.take(pa.array(np.argsort(seen)))
 
 
-def explain_spelling(unknown: Cells, known: Cells) -> str:
-    """Say how unknown ids differ from known ones where only the spelling does, else ""."""
+def explain_spelling(cells: Cells, ids: Cells) -> str:
+    """Say how those that are no ids differ from ids where only the spelling does, else ""."""
+    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
+    unknown = cells.filter(pa.array(find_positions(cells, known) < 0))
     for how, change in _SPELT.items():
         found = find_positions(change(unknown), change(known))
         rows = np.flatnonzero(found >= 0)
@@ -122,8 +124,20 @@ def explain_twins(ids: Cells) -> str:
     return ""
 
 
-def match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
-    """Return cells with the ids that they differ from in spelling alone, which are counted."""
+def match_spelling(
+    cells: Sequence[Cells], ids: Sequence[Cells], what: str, notes: list[str]
+) -> list[Cells]:
+    """Return cells with the ids that they differ from in spelling alone, and note how many."""
+    counts: Counter[str] = Counter()
+    pairs = zip(cells, ids, strict=True)
+    matched = [_match_spelling(given, known, counts) for given, known in pairs]
+    if counts:
+        listed = ", ".join(f"{how}: {count:,}" for how, count in counts.items())
+        notes.append(f"{what} were taken for these, {listed}")
+    return matched
+
+
+def _match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
     cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
     for how, change in _SPELT.items():
         spelt = change(known)
@@ -138,11 +152,6 @@ def match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
             cells = compute.coalesce(taken, cells)
             counts[how] += len(rows)
     return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
-
-
-def count_spelling(counts: Counter[str]) -> str:
-    """Say how many ids were matched, by how they differed."""
-    return ", ".join(f"{how}: {count:,}" for how, count in counts.items())
 
 
 def id_array(ids: Cells) -> Array:

@@ -7,13 +7,12 @@ import numpy as np
 from pyarrow import compute
 
 from dgb.arrays import Array
-from dgb.data.ids import find_positions, id_cells
+from dgb.data.ids import id_cells
 from dgb.data.tables.edge_names import refuse_square, settle_names
 from dgb.data.tables.ends import COUNTERS, Ends, end_columns
 from dgb.data.tables.numbers import Numbers, advise_comma, read_amounts
 from dgb.data.tables.rows import blank_cells, note_nothing, without, without_loose_ends
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
-from dgb.data.tables.unknown import match_ends, tell_unknown
 from dgb.data.tables.written import FORMS
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
@@ -128,24 +127,3 @@ def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) ->
     if found is not None and found.form:
         notes.append(f"{table.source}: {FORMS[found.form]}: {name}")
     return weight
-
-
-def edges_between(
-    edges: Edges, ids: tuple[Cells, Cells], reading: Data, notes: list[str]
-) -> tuple[Array, Array]:
-    """Return positions [2, edges] and weights; edges to other nodes are refused or left out.
-
-    `ids` are those of the nodes at the two ends, the same object where both are of one type.
-    """
-    both = (edges.source, edges.target)
-    if reading.unknown == "match":
-        both = match_ends(edges.table, both, ids, notes)
-    ends = np.stack([find_positions(end, known) for end, known in zip(both, ids, strict=True)])
-    loops = int(((ends[0] == ends[1]) & (ends[0] >= 0)).sum())
-    if loops and ids[0] is ids[1]:
-        notes.append(f"{edges.table.source}: edges from a node to itself, left out: {loops:,}")
-    is_known = (ends >= 0).all(axis=0)
-    if is_known.all():
-        return ends, edges.weight
-    notes.append(tell_unknown(edges.table, both, ids, ends, reading))
-    return ends[:, is_known], edges.weight[is_known]

@@ -12,7 +12,7 @@ from dgb.data.graph import Features, Graph, make_graph
 from dgb.data.ids import as_integers, id_array, ids_of_ends
 from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
-from dgb.data.tables.edges import Edges, edges_between, read_edges
+from dgb.data.tables.edges import Edges, read_edges
 from dgb.data.tables.ends import Ends
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.labels import join_labels
@@ -26,7 +26,7 @@ from dgb.data.tables.rows import without_missing
 from dgb.data.tables.source import table_of
 from dgb.data.tables.suspects import note_leaks
 from dgb.data.tables.table import Cells, Table
-from dgb.data.tables.unknown import add_rows, find_other_ids
+from dgb.data.tables.unknown import add_rows, edges_between, find_other_ids
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
 
@@ -89,7 +89,7 @@ def _read_parts(
         try:
             ends, weight = edges_between(found, (ids, ids), reading, notes)
         except DGBError as error:
-            other = find_other_ids(rows, both) if rows and not reading.id else ""
+            other = find_other_ids(rows, ids_of_ends(both)) if rows and not reading.id else ""
             raise DGBError(*error.args, *([other] if other else [])) from None
     with faults:
         label_rows = read_label_rows(labels, ids, reading, notes) if labels else None

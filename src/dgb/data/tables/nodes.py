@@ -1,6 +1,5 @@
 """Node rows from a table: ids, features, and labels, which a table of their own may hold too."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +10,6 @@ from pyarrow import compute
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.ids import (
-    count_spelling,
     explain_spelling,
     find_positions,
     id_cells,
@@ -102,12 +100,10 @@ def _find_labelled(
     table: Table, id_name: str, ids: Cells, reading: Data, notes: list[str]
 ) -> tuple[Table, Array]:
     """Return the rows of labels with their nodes; those of others are refused or left out."""
-    cells, counts = _unique_ids(table, id_name), Counter[str]()
+    cells = _unique_ids(table, id_name)
     if reading.unknown == "match":
-        cells = match_spelling(cells, ids, counts)
-    if counts:
-        told = f"{table.source}: ids of labels that differ from ids of nodes were taken for these"
-        notes.append(f"{told}, {count_spelling(counts)}")
+        what = f"{table.source}: ids of labels that differ from ids of nodes"
+        (cells,) = match_spelling([cells], [ids], what, notes)
     nodes = find_positions(cells, ids)
     is_known, problem = nodes >= 0, "labels for nodes that the graph does not have"
     if reading.unknown == "drop" and not is_known.all():
@@ -116,14 +112,13 @@ def _find_labelled(
     rows = np.flatnonzero(~is_known)
     words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
     refuse_rows(table, rows, problem, words, _advise(cells, ids, reading) if len(rows) else "")
-    if counts:  # what was spelt in two ways may be one now
+    if reading.unknown == "match":  # what was spelt in two ways may be one now
         refuse_repeats(table, id_name, cells)
     return table, nodes
 
 
 def _advise(cells: Cells, ids: Cells, reading: Data) -> str:
-    names, known = (values.cast(pa.large_string()) for values in (cells, ids))
-    spelling = explain_spelling(names.filter(pa.array(find_positions(names, known) < 0)), known)
+    spelling = explain_spelling(cells, ids)
     match = "; spell them alike, or take them for the same with data.unknown=match"
     alike = f"{spelling}{match if reading.unknown != 'match' else ''}; " if spelling else ""
     return f"{alike}add the nodes, or leave such labels out with data.unknown=drop"

@@ -1,6 +1,5 @@
-"""Edges that name nodes without a row: why that may be so, and rows that are added for them."""
+"""Edges between nodes by their rows: what becomes of ends without a row, and why there are such."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import starmap
@@ -12,31 +11,56 @@ from pyarrow import compute, types
 from dgb.arrays import Array
 from dgb.data.ids import (
     as_integers,
-    count_spelling,
     explain_spelling,
     find_positions,
     ids_of_ends,
     match_spelling,
 )
+from dgb.data.tables.edges import Edges
 from dgb.data.tables.nodes import NodeRows
 from dgb.data.tables.rows import without
 from dgb.data.tables.table import Cells, Table, describe_rows, is_text
 from dgb.errors import DGBError
 from dgb.recipe import Data
 
-Pair = tuple[Cells, Cells]  # of the sources and of the targets
+Pair = tuple[Cells, Cells]
 
 _SHORTENED = r"^\d([.,]\d+)?[eE]\+?\d+$"
 _ADVICE = "add rows for these nodes, let data.unknown=add do so, or leave such edges out with "
 
 
-def tell_unknown(table: Table, ends: Pair, ids: Pair, positions: Array, reading: Data) -> str:
+def edges_between(
+    edges: Edges, ids: tuple[Cells, Cells], reading: Data, notes: list[str]
+) -> tuple[Array, Array]:
+    """Return positions [2, edges] and weights; edges to other nodes are refused or left out.
+
+    `ids` are those of the nodes at the two ends, the same object where both are of one type.
+    """
+    both: Sequence[Cells] = (edges.source, edges.target)
+    if reading.unknown == "match":
+        what = f"{edges.table.source}: ends of edges that differ from ids of rows"
+        both = match_spelling(both, ids, what, notes)
+    ends = np.stack([find_positions(end, known) for end, known in zip(both, ids, strict=True)])
+    loops = int(((ends[0] == ends[1]) & (ends[0] >= 0)).sum())
+    if loops and ids[0] is ids[1]:
+        notes.append(f"{edges.table.source}: edges from a node to itself, left out: {loops:,}")
+    is_known = (ends >= 0).all(axis=0)
+    if is_known.all():
+        return ends, edges.weight
+    notes.append(_tell_unknown(edges.table, both, ids, ends, reading))
+    return ends[:, is_known], edges.weight[is_known]
+
+
+def _tell_unknown(
+    table: Table, ends: Sequence[Cells], ids: Pair, positions: Array, reading: Data
+) -> str:
     """Return a note on edges that are left out; they are refused where data.unknown is not drop.
 
     `positions` are those of the ends among the ids, -1 where they are unknown.
     """
-    groups: list[tuple[Sequence[Cells], Cells]] = [((ends[i],), ids[i]) for i in range(2)]
-    groups = [(ends, ids[0])] if ids[0] is ids[1] else groups
+    is_one = ids[0] is ids[1]
+    groups = [(ends, ids[0])] if is_one else [((ends[i],), ids[i]) for i in range(2)]
+    groups = [(ids_of_ends(of_type), known) for of_type, known in groups]
     reasons = ["; ".join(filter(None, starmap(find, groups))) for find in _REASONS]
     rows, problem = np.flatnonzero((positions < 0).any(axis=0)), "edges to nodes without a row"
     if reading.unknown == "drop":
@@ -69,15 +93,13 @@ def _advise(reasons: Sequence[str], reading: Data) -> str:
     return f"{advice}{_ADVICE}data.unknown=drop"
 
 
-def find_shift(ends: Sequence[Cells], ids: Cells) -> str:
+def _find_shift(used: Cells, ids: Cells) -> str:
     """Say that edges count from another number than rows do, "" where they do not seem to.
 
     One id of the edges is unknown, next to the ids of the rows, and the one at their other end
     has no edge.
     """
-    used, known = (
-        as_integers(cells) for cells in (ids_of_ends(ends, is_text_file=False), compute.unique(ids))
-    )
+    used, known = (as_integers(cells) for cells in (used, compute.unique(ids)))
     if is_text(used) or is_text(known) or not len(known):
         return ""
     whole = np.asarray(known.to_numpy())
@@ -93,20 +115,9 @@ def find_shift(ends: Sequence[Cells], ids: Cells) -> str:
     return ""
 
 
-def find_spelling(ends: Sequence[Cells], ids: Cells) -> str:
-    """Say how unknown ids differ from those of rows where only the spelling does, else ""."""
-    used, known = (
-        cells.cast(pa.large_string())
-        for cells in (ids_of_ends(ends, is_text_file=False), compute.unique(ids))
-    )
-    return explain_spelling(used.filter(pa.array(find_positions(used, known) < 0)), known)
-
-
-def find_shortened(ends: Sequence[Cells], ids: Cells) -> str:
+def _find_shortened(used: Cells, ids: Cells) -> str:
     """Say that ids are written as spreadsheets write large numbers, "" where none is."""
-    used, known = (
-        values.cast(pa.large_string()) for values in (ids_of_ends(ends, is_text_file=False), ids)
-    )
+    used, known = (values.cast(pa.large_string()) for values in (used, ids))
     short = used.filter(compute.match_substring_regex(used, _SHORTENED))
     short = short.filter(pa.array(find_positions(short, known) < 0))
     if not len(short):
@@ -117,29 +128,19 @@ def find_shortened(ends: Sequence[Cells], ids: Cells) -> str:
     )
 
 
-def match_ends(table: Table, ends: Pair, ids: Pair, notes: list[str]) -> Pair:
-    """Return the ends with the ids of rows that they differ from in spelling alone."""
-    counts: Counter[str] = Counter()
-    one, other = (match_spelling(end, known, counts) for end, known in zip(ends, ids, strict=True))
-    if counts:
-        problem = "ends of edges that differ from ids of rows were taken for these"
-        notes.append(f"{table.source}: {problem}, {count_spelling(counts)}")
-    return one, other
-
-
-_REASONS = (find_shift, find_spelling, find_shortened)
+_REASONS = (_find_shift, explain_spelling, _find_shortened)
 
 
 def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRows:
     """Return the rows with a row of missing values for every node that only edges name."""
-    used = ids_of_ends(ends, is_text_file=False)
+    used = ids_of_ends(ends)
     new = used.filter(pa.array(find_positions(used, rows.ids) < 0))
     if not len(new):
         return rows
     source, content = rows.table.source, rows.table.content
     notes.append(f"{source}: rows of missing values added for nodes that edges name: {len(new):,}")
-    notes += [note for note in (find(ends, rows.ids) for find in _REASONS) if note]
-    notes += [note for note in [find_other_ids(rows, ends)] if note]
+    reasons = [*(find(used, rows.ids) for find in _REASONS), find_other_ids(rows, used)]
+    notes += filter(None, reasons)
     kind = new.type if new.type == rows.ids.type else pa.large_string()
     place = content.column_names.index(rows.id_name)
     content = content.set_column(place, rows.id_name, rows.ids.cast(kind))
@@ -151,9 +152,8 @@ def add_rows(rows: NodeRows, ends: Sequence[Cells], notes: list[str]) -> NodeRow
     return replace(rows, table=table, labels=labels)
 
 
-def find_other_ids(rows: NodeRows, ends: Sequence[Cells]) -> str:
+def find_other_ids(rows: NodeRows, used: Cells) -> str:
     """Say which other column of the rows holds most of what edges name, "" where none does."""
-    used = ids_of_ends(ends, is_text_file=False)
     table = rows.table
     if 2 * np.count_nonzero(find_positions(used, rows.ids) >= 0) > len(used):
         return ""

@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.ids import id_array, ids_of_ends
-from dgb.data.tables.edges import Edges, edges_between, read_edges
+from dgb.data.tables.edges import Edges, read_edges
 from dgb.data.tables.ends import Ends
 from dgb.data.tables.from_tables import make_columns, node_ids
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
 from dgb.data.tables.rows import without_missing
 from dgb.data.tables.table import Cells, Table
-from dgb.data.tables.unknown import add_rows
+from dgb.data.tables.unknown import add_rows, edges_between
 from dgb.data.typed.graph import (
     HeteroGraph,
     NodeType,
