@@ -1,7 +1,9 @@
-"""Whether a table of edges starts with the names of its columns, or is no table of edges at all."""
+"""Names of the columns of edges: whether a table starts with them, and which name the ends."""
 
 import re
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -9,15 +11,31 @@ from pyarrow import compute
 
 from dgb.data.ids import find_positions
 from dgb.data.tables.dates import are_dates
-from dgb.data.tables.ends import Ends, find_ends
 from dgb.data.tables.rows import are_missing
 from dgb.data.tables.table import NUMBER, Cells, Table, is_title
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import listed_names
 
+_WELL_KNOWN = """
+source/target source/destination source/dest src/dst src/dest src/tgt src/target from/to u/v
+head/tail start/end node1/node2 node_1/node_2 id1/id2 id_1/id_2 node_a/node_b source_id/target_id
+sourceid/targetid src_id/dst_id from_id/to_id fromnodeid/tonodeid source_node/target_node
+from_node/to_node subject/object citing/cited buyer/seller sender/receiver sender/recipient
+payer/payee follower/followee follower/followed caller/callee parent/child origin/destination
+"""
+_PAIRS = [tuple(pair.split("/")) for pair in _WELL_KNOWN.split()]
+_WORDS = {*_PAIRS, *(("a", "b"), ("1", "2"), ("0", "1"), ("i", "j"), ("left", "right"))}
 _LOOKED_AT = 100  # rows that tell whether the first is unlike them
 _SURELY = 10  # rows and columns from which a square of numbers is no list of edges
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What is known of the two ends of edges before reading them."""
+
+    ids: tuple[Cells | None, Cells | None] = (None, None)  # of the nodes that have rows
+    types: tuple[str, str] = ("", "")  # that the nodes are of, in a heterogeneous graph
 
 
 def settle_names(table: Table, known: Ends, reading: Data, notes: list[str]) -> Table:
@@ -113,3 +131,53 @@ def _is_alone(table: Table) -> bool:
 
 def _is_number(cell: str) -> bool:
     return re.match(NUMBER, cell) is not None
+
+
+def find_ends(names: Iterable[str], types: tuple[str, str]) -> tuple[str, ...] | None:
+    """Find the columns of the two ends by well-known names, or by the types of nodes."""
+    lowered = {name.lower(): name for name in reversed(list(names))}
+    source, target = (name.lower() for name in types)
+    by_type = [(source, target), (f"{source}_id", f"{target}_id"), (f"{source}id", f"{target}id")]
+    wanted = [*_PAIRS, *(by_type if source != target else [])]
+    pairs = (pair for pair in wanted if lowered.keys() >= set(pair))
+    return next((tuple(lowered[name] for name in pair) for pair in pairs), None)
+
+
+def find_by_words(names: list[str], types: tuple[str, str]) -> tuple[str, ...] | None:
+    """Find the columns whose names hold the two types, such as author_name and PaperID.
+
+    Where one of the first two columns does and no other column holds the other type, the other
+    of the two is that end. Of one type, names are those of customer_a and customer_b.
+    """
+    if types[0].lower() == types[1].lower():
+        pairs = permutations(names, 2)
+        return next((pair for pair in pairs if _are_two_roles(*map(_words, pair))), None)
+    holds = {name: [_holds(name, kind) for kind in types] for name in names}
+    alone = [[name for name in names if holds[name] == [i == 0, i == 1]] for i in range(2)]
+    both = [sorted(found, key=lambda name: _words(name)[-1] != "id") for found in alone]
+    if all(both):
+        return both[0][0], both[1][0]
+    held = [[name for name in names[:2] if name in found] for found in both]
+    if sum(map(len, held)) != 1:
+        return None
+    return tuple(names[:2] if names[0] in held[0] or names[1] in held[1] else names[1::-1])
+
+
+def _are_two_roles(one: list[str], other: list[str]) -> bool:
+    """Tell whether names differ in a word that says which of two ends it is: from and to."""
+    if len(one) != len(other):
+        return False
+    differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    return len(differing) == 1 and differing[0] in _WORDS
+
+
+def _holds(name: str, kind: str) -> bool:
+    words, wanted = _words(name), "".join(_words(kind))
+    starts = range(len(words))
+    return any("".join(words[i : j + 1]) == wanted for i in starts for j in starts[i:])
+
+
+def _words(name: str) -> list[str]:
+    """Split a name at what is not a letter or digit, and before a capital after a small letter."""
+    parted = re.sub(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[^\W\d_])(?=\d+$)", " ", name)
+    return re.findall(r"[^\W_]+", parted.lower())

@@ -12,8 +12,8 @@ from dgb.data.graph import Features, Graph, make_graph
 from dgb.data.ids import as_integers, id_array, ids_of_ends
 from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
+from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, read_edges
-from dgb.data.tables.ends import Ends
 from dgb.data.tables.features import encode_features, learn_features
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import (

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.ids import id_array, ids_of_ends
+from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, read_edges
-from dgb.data.tables.ends import Ends
 from dgb.data.tables.from_tables import make_columns, node_ids
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
