@@ -154,8 +154,9 @@ def _match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
     return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
 
 
-def id_array(ids: Cells) -> Array:
-    """Return ids as a numpy array: int64, or Python's text."""
+def id_array(ids: Cells, *, is_text_file: bool = False) -> Array:
+    """Return ids as a numpy array, int64 or Python's text; a text file's as integers if all are."""
+    ids = as_integers(ids) if is_text_file else ids
     return np.asarray(ids.to_numpy()) if not is_text(ids) else np.array(ids.to_pylist(), object)
 
 

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.formats.arrays import edge_matrix
 from dgb.data.graph import Features, Graph, make_graph
-from dgb.data.ids import as_integers, id_array, ids_of_ends
+from dgb.data.ids import id_array, ids_of_ends
 from dgb.data.rules import merge_repeats
 from dgb.data.structure import make_featured_graph
 from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, read_edges
-from dgb.data.tables.features import encode_features, learn_features
+from dgb.data.tables.features import make_features
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import (
     NodeRows,
@@ -25,7 +24,7 @@ from dgb.data.tables.nodes import (
 from dgb.data.tables.rows import without_missing
 from dgb.data.tables.source import table_of
 from dgb.data.tables.suspects import note_leaks
-from dgb.data.tables.table import Cells, Table
+from dgb.data.tables.table import Table
 from dgb.data.tables.unknown import add_rows, edges_between, find_other_ids
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
@@ -84,7 +83,8 @@ def _read_parts(
     both, faults = (found.source, found.target), Faults()
     if rows:
         refuse_nameless(rows.table, rows.id_name, reading, *both)
-    ids = rows.ids if rows else ids_of_ends(both, is_text_file=found.table.text is not None)
+    is_text_file = (rows.table if rows else found.table).text is not None
+    ids = rows.ids if rows else ids_of_ends(both, is_text_file=is_text_file)
     with faults:
         try:
             ends, weight = edges_between(found, (ids, ids), reading, notes)
@@ -99,7 +99,7 @@ def _read_parts(
         raise DGBError(f"{found.table.source}: {len(ids)} nodes; a graph needs at least two")
     return {
         "edges": merge_repeats(edge_matrix(ends, len(ids), weight), reading.repeats, notes),
-        "node_ids": node_ids(ids, rows.table if rows else found.table),
+        "node_ids": id_array(ids, is_text_file=is_text_file),
         "labels": y,
         "label_names": names,
         "splits": splits,
@@ -114,22 +114,10 @@ def _features(
             notes.append(f"{rows.table.source}: features not used: the run was trained on edges")
         return None, None
     if rows is not None:
-        return make_columns(rows, encoding or reading, notes)
+        return make_features(rows.table, rows.features, encoding or reading, notes)
     if encoding is not None:
         raise DGBError(
             f"the run was trained on {len(encoding.columns)} columns of nodes; give a table of "
             "nodes that has them (data.nodes=FILE)"
         )
     return None, None
-
-
-def make_columns(rows: NodeRows, form: Encoding | Data, notes: list[str]) -> Columns:
-    """Make features in the form of a run, or learn one as the recipe has it."""
-    if isinstance(form, Encoding):
-        return encode_features(rows.table, rows.features, form, notes), form
-    return learn_features(rows.table, rows.features, form, notes)
-
-
-def node_ids(ids: Cells, table: Table) -> Array:
-    """Return ids as an array; those of a text file are integers where all of them read so."""
-    return id_array(as_integers(ids) if table.text else ids)

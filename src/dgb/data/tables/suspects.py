@@ -1,16 +1,23 @@
-"""Columns that tell nothing of nodes, such as names of rows, or too much: the label itself."""
+"""What is told of columns: how they were read, and what they may be instead of what they seem.
+
+Some tell nothing of nodes, such as names of rows, or too much: the label itself.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from pyarrow import compute
 
 from dgb.arrays import Array
+from dgb.data.encoding import Column
 from dgb.data.ids import find_positions
+from dgb.data.tables.dates import find_order, is_slashed
 from dgb.data.tables.numbers import number_cells
-from dgb.data.tables.table import Cells, Table
+from dgb.data.tables.table import Cells, Table, is_text
+from dgb.data.tables.written import FORMS, find_decimal
+from dgb.recipe import Data
 from dgb.terminal import some
 
 _LEAST = 20  # texts, or labelled nodes: fewer may be alike by chance
@@ -30,6 +37,7 @@ _TOTALS = ("total", "totals", "grand total", "sum", "summe", "gesamt", "all")
 _DRAWN = ("r", "g", "b", "alpha", "x", "y", "z", "size")  # by Gephi
 # Last words of columns whose numbers mostly name something, and measure nothing.
 _NAMING = ("id", "ids", "key", "code", "no", "nr", "number", "zip", "plz", "postcode", "phone")
+_PLAIN = "write such as 2020-12-31 10:30, or leave the column out"
 _DIGITS = re.compile(r"[^\w]*\d[\d\W]*[^\W\d_]{0,3}")
 _DATED = re.compile(
     rf"(?:{_WEEKDAY}(?:{_DAY}|{_MONTH} \d\d?(?:st|nd|rd|th)?,? \d{{4}}){_TIME}|{_OF_YEAR}|"
@@ -37,7 +45,53 @@ _DATED = re.compile(
 )
 
 
-def is_noise(cells: Cells) -> bool:
+Told = Iterator[tuple[str, list[str]]]  # what was done, and the columns that it was done to
+
+
+def _such(texts: dict[str, Cells], names: list[str], is_such: Callable[[Cells], bool]) -> list[str]:
+    return [name for name in names if name in texts and is_such(texts[name])]
+
+
+def tell_columns(table: Table, columns: Sequence[Column], reading: Data) -> Told:
+    """Yield how columns were read, and which of them may not be what they seem."""
+    for kind, what in (("category", "categories"), ("words", "words")):
+        yield f"text read as {what}", [c.name for c in columns if c.kind == kind]
+    for form, what in FORMS.items():
+        yield what, [c.name for c in columns if c.form == form]
+    marked = [f"{c.name} ({c.mark})" for c in columns if c.mark]
+    yield "numbers read without what stands at them", marked
+    texts = {c.name: table.content.column(c.name) for c in columns if c.kind != "number"}
+    texts = {name: cells for name, cells in texts.items() if is_text(cells)}
+    asked = (reading.decimal, reading.dates)
+    yield (
+        "numbers with a comma read as text; say by data.decimal=comma or point what it means",
+        [name for name, cells in texts.items() if find_decimal(table, cells, asked) == ""],
+    )
+    words = [c.name for c in columns if c.kind == "words"]
+    yield "text that looks like dates, read as words; " + _PLAIN, _such(texts, words, _is_dated)
+    digits = [n for n in _such(texts, words, _is_digits) if not _is_dated(texts[n])]
+    advice = "write plain numbers, or leave the column out"
+    yield f"text of digits that are no plain numbers, read as words; {advice}", digits
+    noise = _such(texts, words, _is_noise)
+    advice = f"say data.drop={','.join(noise)} if they only name the rows"
+    yield f"columns of words that hardly occur twice tell nothing of nodes; {advice}", noise
+    yield from _tell_names(table, columns)
+    yield (
+        "dates read as text; say by data.dates=day-first or month-first what comes first",
+        [n for n, cells in texts.items() if is_slashed(cells) and not find_order(cells, asked)],
+    )
+
+
+def _tell_names(table: Table, columns: Sequence[Column]) -> Told:
+    used = {column.name for column in columns}
+    ids = next((name for name in table.names if name not in used), "")
+    numbers = [c.name for c in columns if c.kind == "number" and not c.width and not c.unit]
+    named = [name for name in numbers if _names_things(table, name, ids)]
+    advice = f"say data.drop={','.join(named)}, or data.categories=… for those of few values"
+    yield f"numbers that seem to name something or to count the rows; {advice}", named
+
+
+def _is_noise(cells: Cells) -> bool:
     """Tell whether hardly any word of a column is in several texts, and not in nearly all."""
     texts = [set(re.findall(r"\w\w+", text.lower())) for text in _first_texts(cells)]
     counts = Counter(word for words in texts for word in words)
@@ -46,19 +100,19 @@ def is_noise(cells: Cells) -> bool:
     return len(texts) > _LEAST and again < _RARE * max(sum(telling), len(texts))
 
 
-def is_dated(cells: Cells) -> bool:
+def _is_dated(cells: Cells) -> bool:
     """Tell whether most texts of a column are dates or times as people write them."""
     texts = _first_texts(cells)
     return 2 * sum(_DATED.fullmatch(text.lower()) is not None for text in texts) > len(texts)
 
 
-def is_digits(cells: Cells) -> bool:
+def _is_digits(cells: Cells) -> bool:
     """Tell whether most texts of a column are digits with marks, such as 5 ± 2, 3-4 and 1.2k."""
     texts = _first_texts(cells)
     return 2 * sum(_DIGITS.fullmatch(text) is not None for text in texts) > len(texts)
 
 
-def names_things(table: Table, name: str, ids: str) -> bool:
+def _names_things(table: Table, name: str, ids: str) -> bool:
     """Tell whether whole numbers seem to name something, or only to count the rows."""
     cells = table.content.column(name)
     if ids and cells.equals(table.content.column(ids)):

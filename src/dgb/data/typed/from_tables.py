@@ -7,7 +7,7 @@ from dgb.data.formats.arrays import edge_matrix
 from dgb.data.ids import id_array, ids_of_ends
 from dgb.data.tables.edge_names import Ends
 from dgb.data.tables.edges import Edges, read_edges
-from dgb.data.tables.from_tables import make_columns, node_ids
+from dgb.data.tables.features import make_features
 from dgb.data.tables.labels import join_labels
 from dgb.data.tables.nodes import NodeRows, read_nodes, refuse_nameless
 from dgb.data.tables.rows import without_missing
@@ -126,8 +126,9 @@ def _node_type(
     if kind not in rows:
         notes.append(f"nodes of type {kind} have no rows and are those that edges name")
         return make_node_type(id_array(ids[kind]))
-    columns = make_columns(rows[kind], form, notes)
-    return make_node_type(node_ids(rows[kind].ids, rows[kind].table), *columns)
+    row = rows[kind]
+    columns = make_features(row.table, row.features, form, notes)
+    return make_node_type(id_array(row.ids, is_text_file=row.table.text is not None), *columns)
 
 
 def _relation(
