@@ -1,6 +1,5 @@
-"""A file or a folder of files becomes a Graph: tables, arrays, MatrixMarket, GraphML, PyG data."""
+"""A file or a folder of files becomes a graph: tables, arrays, MatrixMarket, GraphML, PyG data."""
 
-import difflib
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,9 @@ from dgb.data.formats.pyg_file import read_pyg
 from dgb.data.graph import Graph
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.source import read_table
+from dgb.data.typed.from_tables import Encodings, hetero_from_tables
+from dgb.data.typed.graph import UNNAMED, HeteroGraph
+from dgb.data.typed.schema import Triple
 from dgb.errors import DGBError
 from dgb.files.kinds import (
     GRAPHML,
@@ -25,6 +27,8 @@ from dgb.files.kinds import (
     find_kind,
     is_parts,
     known_suffixes,
+    list_folder,
+    refuse_missing,
     suffix_of,
 )
 from dgb.recipe import Data
@@ -59,13 +63,10 @@ def read_file(path: Path, reading: Data, encoding: Encoding | None) -> Graph:
 def read_path(path: Path, reading: Data, encoding: Encoding | None = None) -> Graph:
     """Read a graph from a file by its kind, or from a folder with edges, nodes and labels."""
     refuse_missing(path)
-    name = graph_name(path)
-    folder = path
-    path, reading = find_tables(path, reading)
-    if folder != path and not reading.nodes:
-        graph = _read_tables(name, path, reading, encoding)
-        return replace(graph, notes=(*_tell_unread(folder, path, reading), *graph.notes))
-    return _read_tables(name, path, reading, encoding)
+    edges, reading = find_tables(path, reading)
+    graph = _read_tables(graph_name(path), edges, reading, encoding)
+    unread = () if edges == path or reading.nodes else _tell_unread(path, edges, reading)
+    return replace(graph, notes=(*unread, *graph.notes))
 
 
 def _read_tables(name: str, path: Path, reading: Data, encoding: Encoding | None) -> Graph:
@@ -109,7 +110,7 @@ def find_tables(folder: Path, reading: Data) -> tuple[Path, Data]:
     edges, nodes, labels = (_only_file(folder, what) for what in ("edges", "nodes", "labels"))
     if not edges:
         raise DGBError(
-            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {_list_folder(folder)}; "
+            f"{folder} holds no edges.csv (nor .tsv, .parquet …); it holds {list_folder(folder)}; "
             "give the file of edges itself, and that of the nodes as data.nodes=FILE"
         )
     reading = replace(reading, nodes=reading.nodes or nodes, labels=reading.labels or labels)
@@ -125,20 +126,75 @@ def _only_file(folder: Path, what: str) -> str:
     return str(found[0]) if found else ""
 
 
-def refuse_missing(path: Path) -> None:
-    """Refuse a path at which there is nothing, with a name like it from the same folder."""
-    if path.exists():
-        return
-    for place, part in enumerate(path.parts):
-        if part in ("http:", "https:", "s3:", "gs:", "ftp:"):
-            address = "/".join((f"{part}/", *path.parts[place + 1 :]))
-            raise DGBError(f"{address} is an address; download the file, and give the path of it")
-    if not path.parent.is_dir():
-        raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; check the path")
-    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"its folder holds {_list_folder(path.parent)}"
-    raise DGBError(f"{path} does not exist; {hint}")
+def is_hetero_folder(folder: Path) -> bool:
+    """Tell whether a folder holds its edges in a folder of their own, a file for each relation."""
+    edges = folder / "edges"
+    return edges.is_dir() and not is_parts(edges)
 
 
-def _list_folder(folder: Path) -> str:
-    return some(sorted(path.name for path in folder.iterdir()), 8) or "nothing"
+def read_hetero_folder(
+    folder: Path, reading: Data, encodings: Encodings | None = None
+) -> HeteroGraph:
+    """Read nodes/TYPE.csv and edges/SOURCE-TARGET.csv or SOURCE-RELATION-TARGET.csv.
+
+    A type without a file of nodes has those that its edges name.
+    """
+    node_files = {_stem(path): path for path in _tables(folder / "nodes")}
+    edge_files = _relation_files(folder / "edges")
+    if not edge_files:
+        raise DGBError(f"{folder / 'edges'} holds no table; give SOURCE-TARGET.csv, or .parquet …")
+    spelt: dict[str, str] = {}
+    for kind in (*node_files, *(end for triple in edge_files for end in triple[::2])):
+        other = spelt.setdefault(kind.lower(), kind)
+        if other != kind:
+            raise DGBError(
+                f"{folder}: the types {other} and {kind} differ in case alone; name their files "
+                "alike, or name them differently"
+            )
+    nodes = {kind: read_table(path, charset=reading.charset) for kind, path in node_files.items()}
+    edges = {
+        triple: read_table(path, has_names=False, charset=reading.charset)
+        for triple, path in edge_files.items()
+    }
+    return hetero_from_tables(folder.resolve().name, nodes, edges, reading, encodings)
+
+
+def _stem(path: Path) -> str:
+    """Return the name of a table without the suffixes that say how it is written."""
+    return path.name[: len(path.name) - len(suffix_of(path.name))]
+
+
+def _tables(folder: Path) -> list[Path]:
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    found = [path for path in found if not path.name.startswith(".")]
+    others = [path.name for path in found if find_kind(path) not in TABLES]
+    if others:
+        raise DGBError(
+            f"{folder} holds what is not a table: {some(others)}; leave only files of "
+            f"{known_suffixes(*TABLES)} there"
+        )
+    stems = [_stem(path) for path in found]
+    twice = [path.name for path in found if stems.count(_stem(path)) > 1]
+    if twice:
+        raise DGBError(f"{folder} holds {some(twice)}; leave one file of that name there")
+    return found
+
+
+def _relation_files(folder: Path) -> dict[Triple, Path]:
+    found: dict[Triple, Path] = {}
+    for path in _tables(folder):
+        name = _stem(path)
+        parts = name.split("__") if "__" in name else name.split("-")
+        if len(parts) not in (2, 3) or not all(parts):
+            raise DGBError(
+                f"{path}: the name must be SOURCE-TARGET or SOURCE-RELATION-TARGET, the types of "
+                "nodes that the edges join; write __ between them where a name has a - in it"
+            )
+        triple = (parts[0], parts[1] if len(parts) == 3 else UNNAMED, parts[-1])
+        other = found.setdefault(triple, path)
+        if other != path:
+            raise DGBError(
+                f"{folder}: {other.name} and {path.name} are of the same relation; name them apart "
+                "as SOURCE-RELATION-TARGET, or leave one there"
+            )
+    return found

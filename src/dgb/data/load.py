@@ -18,7 +18,7 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import with_target
 from dgb.data.typed.schema import Schema
 from dgb.errors import DGBError
-from dgb.files.kinds import TORCH, find_kind
+from dgb.files.kinds import TORCH, find_kind, refuse_missing
 from dgb.recipe import Data
 from dgb.settings import make_section
 
@@ -106,7 +106,7 @@ def is_hetero(name_or_path: PathLike) -> bool:
     if not is_path(given):
         return find_source(given).is_hetero
     # Here and below, readers of files wait until one is read: a public name needs no pyarrow.
-    from dgb.data.typed.folder import is_hetero_folder
+    from dgb.data.files import is_hetero_folder
     from dgb.data.typed.heco import is_heco
 
     path = Path(given).expanduser()
@@ -138,8 +138,6 @@ def _data_section(name_or_path: PathLike, reading: dict[str, Any]) -> Data:
 
 def _not_hetero(graph: str) -> DGBError:
     if is_path(graph):
-        from dgb.data.files import refuse_missing
-
         refuse_missing(Path(graph).expanduser())
     return DGBError(
         f"{graph} is not a heterogeneous graph; give a folder with nodes/TYPE.csv and "
@@ -171,7 +169,7 @@ def _read_one_type(
 def _read_several_types(
     data: Data, data_folder: PathLike | None, offline: bool, schema: Schema | None
 ) -> HeteroGraph:
-    from dgb.data.typed.folder import is_hetero_folder, read_hetero_folder
+    from dgb.data.files import is_hetero_folder, read_hetero_folder
     from dgb.data.typed.heco import read_heco
 
     if data.nodes or data.labels:

@@ -1,10 +1,14 @@
-"""What kind of file it is: by its first bytes, and by its name where these do not tell."""
+"""What lies at a path: its kind, by its first bytes or else by its name, or nothing at all."""
 
+import difflib
 import gzip
 import re
 import zipfile
 import zlib
 from pathlib import Path
+
+from dgb.errors import DGBError
+from dgb.terminal import some
 
 TEXT, PARQUET, JSON, EXCEL = "text", "parquet", "json", "xlsx"
 NPY, NPZ, MARKET, GRAPHML, TORCH = "npy", "npz", "mtx", "graphml", "pt"
@@ -82,3 +86,23 @@ def _read_head(path: Path, *, is_packed: bool = False) -> bytes:
             return file.read(_HEAD)
     except (OSError, EOFError, zlib.error):
         return b""
+
+
+def refuse_missing(path: Path) -> None:
+    """Refuse a path at which there is nothing, with a name like it from the same folder."""
+    if path.exists():
+        return
+    for place, part in enumerate(path.parts):
+        if part in ("http:", "https:", "s3:", "gs:", "ftp:"):
+            address = "/".join((f"{part}/", *path.parts[place + 1 :]))
+            raise DGBError(f"{address} is an address; download the file, and give the path of it")
+    if not path.parent.is_dir():
+        raise DGBError(f"{path} does not exist, nor does its folder {path.parent}; check the path")
+    near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"its folder holds {list_folder(path.parent)}"
+    raise DGBError(f"{path} does not exist; {hint}")
+
+
+def list_folder(folder: Path) -> str:
+    """Return the first names of what a folder holds, for a person to read."""
+    return some(sorted(path.name for path in folder.iterdir()), 8) or "nothing"

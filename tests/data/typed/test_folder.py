@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dgb.data.typed.folder import is_hetero_folder, read_hetero_folder
+from dgb.data.files import is_hetero_folder, read_hetero_folder
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.recipe import Data
