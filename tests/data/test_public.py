@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data.public.readers import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
+from dgb.data.public.datasets import read_gnn_benchmark, read_ogbn_arxiv, read_wikics
 from dgb.errors import DGBError
 
 

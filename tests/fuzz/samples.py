@@ -19,9 +19,9 @@ from dgb.data.formats.npz import write_npz
 from dgb.data.formats.pyg import to_hetero_data, to_pyg
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph, load_hetero
+from dgb.data.public.datasets import read_gnn_benchmark, read_imdb, read_ogbn_arxiv, read_wikics
 from dgb.data.public.download import read_member
 from dgb.data.public.planetoid import read_planetoid
-from dgb.data.public.readers import read_gnn_benchmark, read_imdb, read_ogbn_arxiv, read_wikics
 from dgb.estimator import DGB
 from dgb.report.page import write_report
 from dgb.run.vectors import read_embeddings

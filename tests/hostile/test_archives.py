@@ -17,9 +17,9 @@ from pyarrow import parquet
 from torch_geometric.data import Data as PygData
 
 from dgb import load_graph, load_hetero
+from dgb.data.public.datasets import read_imdb, read_ogbn_arxiv, read_wikics
 from dgb.data.public.download import read_member
 from dgb.data.public.planetoid import read_pickle
-from dgb.data.public.readers import read_imdb, read_ogbn_arxiv, read_wikics
 from dgb.data.tables.source import read_table
 from dgb.errors import DGBError
 from dgb.files import limits as room

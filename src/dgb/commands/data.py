@@ -33,7 +33,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """List the known data sets, fetch one, check a graph, or make one."""
-    from dgb.data.public.datasets import fetch_dataset, list_datasets
+    from dgb.data.public.datasets import fetch_dataset
+    from dgb.data.public.sources import list_datasets
 
     if options.action == "list":
         output(f"{'name':18}{'nodes':>9}{'edges':>11}{'features':>10}{'classes':>9}  state")

