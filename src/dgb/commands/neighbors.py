@@ -66,7 +66,7 @@ def write_all(path: Path, ids: "Array", z: "Array", k: int) -> None:
     import pyarrow as pa
 
     from dgb.data.ids import arrow_ids
-    from dgb.files.parquet import write_parquet
+    from dgb.files.columns import write_parquet
     from dgb.neighbors import nearest_all
 
     positions, similarities = nearest_all(z, k)

@@ -12,7 +12,7 @@ from dgb.arrays import Array, are_finite, row_parts
 from dgb.data.ids import arrow_ids
 from dgb.errors import DGBError, refusing
 from dgb.files.atomic import whole_file
-from dgb.files.parquet import check_columns
+from dgb.files.columns import check_columns
 
 ONE_COPY = 0.9  # of the free memory, for what is read into one array batch by batch
 

@@ -29,8 +29,8 @@ from dgb.data.typed.graph import (
     make_relation,
 )
 from dgb.errors import refusing
+from dgb.files.columns import open_parquet
 from dgb.files.limits import read_whole, unpack
-from dgb.files.parquet import open_parquet
 
 Table = Any  # pyarrow's, which ships no types
 _CSR_PARTS = ("data", "indices", "indptr", "shape")

@@ -14,8 +14,8 @@ from dgb.data.formats.sheets import any_column, read_excel, read_json
 from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
 from dgb.data.tables.text_file import BLOCK, TextFile, find_broken, open_text, records
 from dgb.errors import DGBError
+from dgb.files.columns import read_parquet
 from dgb.files.kinds import EXCEL, JSON, TABLES, TEXT, find_kind, known_suffixes
-from dgb.files.parquet import read_parquet
 from dgb.terminal import byte_bar
 
 _READERS = {JSON: read_json, EXCEL: read_excel}  # and Parquet
