@@ -12,6 +12,7 @@ from dgb.files.limits import SHARE, refuse_beyond_room
 from dgb.terminal import byte_bar
 
 ROWS = 100_000  # that are text at a time
+_WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "FLOAT": 4}  # bytes of a number; of all others 8
 
 
 def read_parquet(path: Path) -> Any:
@@ -69,11 +70,8 @@ def _unpacked_size(file: Any) -> float:
         next(file.iter_batches(1, row_groups=[group], use_threads=False), None)
     groups = (file.metadata.row_group(i) for i in range(file.num_row_groups))
     columns = (group.column(i) for group in groups for i in range(group.num_columns))
-    return float(sum(max(c.total_uncompressed_size, c.num_values * _width(c)) for c in columns))
-
-
-def _width(column: Any) -> float:
-    return {"BOOLEAN": 1 / 8, "INT32": 4, "FLOAT": 4}.get(column.physical_type, 8)
+    sizes = ((c, _WIDTHS.get(c.physical_type, 8)) for c in columns)
+    return float(sum(max(c.total_uncompressed_size, c.num_values * width) for c, width in sizes))
 
 
 def _fixed_width(kind: Any) -> float:

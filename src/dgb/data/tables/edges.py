@@ -99,8 +99,9 @@ def _settle_weight(
         names = ", ".join(name or "one without a name" for name in others)
         notes.append(f"{table.source}: columns that are not used: {names}")
     others = [name for name in others if name.lower() not in _COUNTERS]
+    numbers = (name for name in others if _amounts(table, name, reading) is not None)
     is_open = has_weights and table.has_names and not weight
-    if is_open and (named := _first_numbers(table, others, reading)):
+    if is_open and (named := next(numbers, "")):
         notes.append(f"{table.source}: data.weight={named} would take {named!r} for the weights")
     return weight
 
@@ -109,10 +110,6 @@ def _are_times(values: Array) -> bool:
     """Tell whether numbers are seconds or thousandths since 1970, of 1980 to 2100."""
     is_time = [(unit * 315e6 < values) & (values < unit * 4_102e6) for unit in (1, 1000)]
     return bool((values % 1 == 0).all() and (is_time[0].all() or is_time[1].all()))
-
-
-def _first_numbers(table: Table, names: list[str], reading: Data) -> str | None:
-    return next((name for name in names if _amounts(table, name, reading) is not None), None)
 
 
 def _amounts(table: Table, name: str, reading: Data) -> Numbers | None:

@@ -134,7 +134,7 @@ def _read_labels(
 
 def _without_marks(table: Table, name: str, cells: Cells, notes: list[str]) -> Cells:
     """Return labels without those that can only mean that there is none, such as ?."""
-    is_mark = compute.fill_null(hold(cells, NOTHING), False)
+    is_mark = hold(cells, NOTHING)
     if not compute.any(is_mark).as_py():
         return cells
     marks = sorted(set(cells.filter(is_mark).to_pylist()))

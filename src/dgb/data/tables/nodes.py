@@ -16,11 +16,12 @@ from dgb.data.ids import (
     match_spelling,
 )
 from dgb.data.tables.labels import USUAL, LabelRows, find_labels, looks_like_label, names_each
-from dgb.data.tables.rows import blank_cells, without, without_copies
+from dgb.data.tables.rows import blank_cells, keep_rows, without, without_copies
 from dgb.data.tables.suspects import note_drawing, note_total
 from dgb.data.tables.table import Cells, Table, find_column, refuse_rows
 from dgb.errors import DGBError
 from dgb.recipe import Data
+from dgb.settings import listed_names
 
 ID_NAMES = ("id", "node_id", "node")
 _INDEX = ("", "Unnamed: 0")  # what pandas calls the numbers of rows that it has written
@@ -48,7 +49,7 @@ def read_nodes(
     notes += table.tell_skipped()
     id_name = _find_id_column(table, reading, [])
     table = without_copies(blank_cells(table, reading, [id_name]), id_name, notes)
-    drop = [name.strip() for name in reading.drop.split(",") if name.strip()]
+    drop = listed_names(reading.drop)
     table = without(table, {find_column(table, name, (), "data.drop") for name in drop})
     id_name = _find_id_column(table, reading, notes)
     run = [column.name for column in encoding.columns] if encoding else []
@@ -58,26 +59,21 @@ def read_nodes(
     kept = [name for name in features if name not in _INDEX]
     if len(kept) < len(features):
         notes.append(f"{table.source}: a column that only counts the rows is not used")
-    if not labels.label and not encoding:
-        notes += [
-            _tell_names(table, n) for n in kept if n.lower() in USUAL and names_each(table, n)
-        ]
+    others = [] if labels.label or encoding else kept
+    for name in others:
+        if name.lower() in USUAL and names_each(table, name):
+            notes.append(
+                f"{table.source}: column {name!r} has another value in every row, and is used as a "
+                f"feature and not as labels; say data.drop={name}, or data.label={name}"
+            )
     if not encoding:
         notes += note_drawing(table, kept) + note_total(table, id_name)
-    taught = [] if labels.label or encoding else [n for n in kept if looks_like_label(table, n)]
-    for name in taught:
+    for name in [name for name in others if looks_like_label(table, name)]:
         notes.append(
             f"{table.source}: column {name!r} looks like labels and is used as a feature; if it is "
             f"what you want to know of nodes, say data.label={name}, or data.drop={name}"
         )
     return NodeRows(table, id_name, labels, kept)
-
-
-def _tell_names(table: Table, name: str) -> str:
-    return (
-        f"{table.source}: column {name!r} has another value in every row, and is used as a feature "
-        f"and not as labels; say data.drop={name}, or data.label={name}"
-    )
 
 
 def read_label_rows(table: Table, ids: Cells, reading: Data, notes: list[str]) -> LabelRows:
@@ -106,9 +102,8 @@ def _find_labelled(
         (cells,) = match_spelling([cells], [ids], what, notes)
     nodes = find_positions(cells, ids)
     is_known, problem = nodes >= 0, "labels for nodes that the graph does not have"
-    if reading.unknown == "drop" and not is_known.all():
-        notes.append(f"{table.source}: {problem}, left out: {int((~is_known).sum()):,}")
-        return table.take_rows(is_known), nodes[is_known]
+    if reading.unknown == "drop":
+        return keep_rows(table, is_known, problem, notes), nodes[is_known]
     rows = np.flatnonzero(~is_known)
     words = (f"node {str(cells[int(row)].as_py())!r}" for row in rows)
     refuse_rows(table, rows, problem, words, _advise(cells, ids, reading) if len(rows) else "")

@@ -69,7 +69,7 @@ def number_cells(cells: Cells) -> Array | None:
         return _as_floats(cells) if any(is_kind(cells.type) for is_kind in kinds) else None
     # Most cells decide, so that a slip such as 1,5 or n/a is refused and not taken for a category.
     is_number = compute.match_substring_regex(cells, NUMBER)
-    if not _are_most(is_number):
+    if 2 * count_true(is_number) <= len(cells) - cells.null_count:
         return None
     numbers = keep_where(is_number, cells)
     try:
@@ -82,7 +82,7 @@ def read_amounts(table: Table, cells: Cells, asked: Collection[str]) -> Numbers 
     """Return numbers, with commas where these leave one meaning; None where most cells are none."""
     mark, decimal = "", None
     if is_text(cells):
-        is_mark = compute.fill_null(hold(cells, (*NOTHING, *MAYBE)), False)
+        is_mark = hold(cells, (*NOTHING, *MAYBE))
         filled, mark = strip_marks(keep_where(compute.invert(is_mark), cells))
         # Marks that mean nothing are left to be counted with the others.
         cells = compute.coalesce(filled, cells)
@@ -111,10 +111,6 @@ def _read_text(table: Table, cells: Cells, asked: Collection[str]) -> Numbers | 
         return Numbers(_as_floats(is_true))
     dates = read_dates(cells, asked)
     return None if dates is None else Numbers(dates[0], "days", dates[1])
-
-
-def _are_most(is_such: Cells) -> bool:
-    return 2 * count_true(is_such) > len(is_such) - int(is_such.null_count)
 
 
 def _as_floats(cells: Cells) -> Array:

@@ -10,8 +10,9 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.ids import find_positions
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text
+from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
 from dgb.recipe import Data
+from dgb.settings import listed_names
 
 # What people and programs write where there is no number.
 ERRORS = (  # of spreadsheets, in some of their languages
@@ -35,21 +36,19 @@ def are_missing(cells: Cells) -> Array:
 
 
 def hold(cells: Cells, marks: Sequence[str]) -> Cells:
-    """Tell which cells of text are one of some marks, in small or capital letters."""
+    """Tell which cells of text are one of some marks, in small or capital letters; none is null."""
     return compute.is_in(compute.utf8_lower(cells), pa.array(marks, pa.large_string()))
 
 
 def blank_cells(table: Table, reading: Data, ids: Collection[str]) -> Table:
     """Return a table without what the settings say means nothing, but for columns of ids."""
-    marks = [mark.strip().lower() for mark in reading.empty.split(",") if mark.strip()]
+    marks = [mark.lower() for mark in listed_names(reading.empty)]
     content = table.content
     for place, name in enumerate(content.column_names if marks else ()):
         cells = content.column(name)
         if name not in ids and (is_text(cells) or types.is_primitive(cells.type)):
             is_mark = _hold_text(cells, marks) if is_text(cells) else _hold_numbers(cells, marks)
-            is_kept = compute.invert(compute.fill_null(is_mark, False))
-            kept = compute.if_else(is_kept, cells, pa.nulls(len(cells), cells.type))
-            content = content.set_column(place, name, kept)
+            content = content.set_column(place, name, keep_where(compute.invert(is_mark), cells))
     return replace(table, content=content)
 
 
@@ -62,7 +61,7 @@ def _hold_text(cells: Cells, marks: list[str]) -> Cells:
 def _hold_numbers(cells: Cells, marks: list[str]) -> Cells:
     numbers = [float(mark) for mark in marks if re.match(NUMBER, mark)]
     if types.is_temporal(cells.type) or types.is_boolean(cells.type) or not numbers:
-        return pa.nulls(len(cells), pa.bool_())
+        return pa.array(np.zeros(len(cells), bool))
     return compute.is_in(cells.cast(pa.float64(), safe=False), pa.array(numbers))
 
 
@@ -73,7 +72,7 @@ def without_missing(
     present = {name.lower() for name in names}
     asked = {key: getattr(reading, key) for key in keys}
     kept = {key: name if name.lower() in present else "" for key, name in asked.items()}
-    dropped = [name for name in reading.drop.split(",") if name.strip().lower() in present]
+    dropped = [name for name in listed_names(reading.drop) if name.lower() in present]
     return replace(reading, **kept, drop=",".join(dropped))
 
 
@@ -96,11 +95,7 @@ def without_copies(table: Table, name: str, notes: list[str]) -> Table:
     firsts = dict(zip(reversed(texts), rows[::-1].tolist(), strict=True))
     is_kept = np.ones(len(cells), bool)
     is_kept[rows] = [firsts[text] == row for text, row in zip(texts, rows, strict=True)]
-    if is_kept.all():
-        return table
-    count = int((~is_kept).sum())
-    notes.append(f"{table.source}: rows that repeat an earlier one, left out: {count:,}")
-    return table.take_rows(is_kept)
+    return keep_rows(table, is_kept, "rows that repeat an earlier one", notes)
 
 
 def without_loose_ends(table: Table, ends: Sequence[str], reading: Data, notes: list[str]) -> Table:
@@ -112,11 +107,15 @@ def without_loose_ends(table: Table, ends: Sequence[str], reading: Data, notes: 
         cells = table.content.column(name)
         is_missing = compute.is_null(cells, nan_is_null=types.is_floating(cells.type))
         is_known &= ~np.asarray(is_missing.to_numpy())
-    if is_known.all():
+    return keep_rows(table, is_known, "edges without an id at one of their ends", notes)
+
+
+def keep_rows(table: Table, is_kept: Array, what: str, notes: list[str]) -> Table:
+    """Return the rows that something is true of, with a note on others, if any."""
+    if is_kept.all():
         return table
-    count = int((~is_known).sum())
-    notes.append(f"{table.source}: edges without an id at one of their ends, left out: {count:,}")
-    return table.take_rows(is_known)
+    notes.append(f"{table.source}: {what}, left out: {int((~is_kept).sum()):,}")
+    return table.take_rows(is_kept)
 
 
 def note_nothing(table: Table, name: str, notes: list[str]) -> None:
@@ -124,7 +123,7 @@ def note_nothing(table: Table, name: str, notes: list[str]) -> None:
     cells = table.content.column(name)
     if not is_text(cells):
         return
-    held = cells.filter(compute.fill_null(hold(cells, NOTHING), False))
+    held = cells.filter(hold(cells, NOTHING))
     if len(held):
         text = held[0].as_py()
         notes.append(

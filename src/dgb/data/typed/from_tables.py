@@ -25,6 +25,7 @@ from dgb.data.typed.resolve import choose_target, without_reverse
 from dgb.data.typed.schema import Triple
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
+from dgb.settings import listed_names
 
 NodeTables = Mapping[str, Table]
 EdgeTables = Mapping[Triple, Table]
@@ -160,7 +161,7 @@ def _refuse_missing(
     of_edges = {name.lower() for table in edges.values() for name in _names(table)}
     asked = [(key, getattr(reading, key), of_nodes) for key in _NODE_KEYS if key not in needless]
     asked += [(key, getattr(reading, key), of_edges) for key in _EDGE_KEYS]
-    asked += [("drop", name.strip(), of_nodes) for name in reading.drop.split(",")]
+    asked += [("drop", name, of_nodes) for name in listed_names(reading.drop)]
     for key, name, present in asked:
         if name and name.lower() not in present:
             raise DGBError(f"no table has a column {name!r} (data.{key}); check its spelling")
