@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 from tqdm import tqdm
 
-from dgb.data import load_graph
+from dgb.data.load import load_graph
 from dgb.data.tables.source import read_table
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dgb.data import load_graph
+from dgb.data.load import load_graph
 from dgb.errors import DGBError
 
 EDGES = "source,target\na,b\nb,c\n"

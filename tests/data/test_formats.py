@@ -15,12 +15,13 @@ from scipy import io, sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
-from dgb.data import Graph, load_graph, make_graph
 from dgb.data.encoding import Encoding, named_columns
 from dgb.data.files import read_file
 from dgb.data.formats.arrays import node_matrix
 from dgb.data.formats.npz import write_npz
 from dgb.data.formats.pyg import to_pyg
+from dgb.data.graph import Graph, make_graph
+from dgb.data.load import load_graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
 from dgb.recipe import Data

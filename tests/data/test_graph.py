@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import Graph, make_graph
+from dgb.data.graph import Graph, make_graph
 from dgb.errors import DGBError
 
 EDGES = [(0, 1, 1.0), (1, 2, 1.0)]

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import load_graph, make_graph
 from dgb.data.formats.npz import write_npz
+from dgb.data.graph import make_graph
+from dgb.data.load import load_graph
 from dgb.data.look.counts import count_graph
 from dgb.data.public.datasets import fetch_dataset
 from dgb.data.public.download import file_sha256

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dgb.data import Graph, Split, make_graph
 from dgb.data.encoding import Column, Encoding
 from dgb.data.formats.npz import read_npz, write_npz
+from dgb.data.graph import Graph, Split, make_graph
 from dgb.data.structure import with_structure
 from dgb.errors import DGBError
 

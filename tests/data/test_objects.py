@@ -12,8 +12,8 @@ from scipy import sparse
 from torch_geometric.data import Data as PygData
 from torch_geometric.data import HeteroData
 
-from dgb.data import Graph, make_graph
 from dgb.data.encoding import Encoding, named_columns
+from dgb.data.graph import Graph, make_graph
 from dgb.data.objects import to_graph
 from dgb.errors import DGBError
 

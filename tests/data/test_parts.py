@@ -9,10 +9,10 @@ from scipy import sparse
 
 from dgb import arrays as parts
 from dgb.arrays import Array
-from dgb.data import load_graph, make_graph
 from dgb.data.fingerprint import fingerprint
 from dgb.data.formats.arrays import edge_matrix
-from dgb.data.graph import undirected
+from dgb.data.graph import make_graph, undirected
+from dgb.data.load import load_graph
 from dgb.errors import DGBError
 from tests.conftest import make_blocks
 

@@ -10,10 +10,10 @@ import torch
 from scipy import sparse
 from torch_geometric.data import Data
 
-from dgb.data import Graph, Split, make_graph
 from dgb.data.align import align
 from dgb.data.encoding import named_columns
 from dgb.data.formats.pyg import from_pyg, to_pyg
+from dgb.data.graph import Graph, Split, make_graph
 from dgb.errors import DGBError
 
 

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from dgb.cli import main
-from dgb.data import load_graph
-from dgb.data.load import is_hetero, load_hetero
+from dgb.data.load import is_hetero, load_graph, load_hetero
 from dgb.data.look.counts import count_graph
 from dgb.data.look.trouble import trouble
 from dgb.data.typed.graph import make_hetero_graph, make_node_type, make_relation
