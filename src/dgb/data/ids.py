@@ -69,6 +69,14 @@ def find_positions(cells: Cells, ids: Cells) -> Array:
     return np.asarray(compute.fill_null(found, -1).to_numpy(), dtype=np.int64)
 
 
+def find_repeats(cells: Cells) -> tuple[Array, Array]:
+    """Return the rows whose cell stands in an earlier one, and the first that has it."""
+    places = find_positions(cells, compute.unique(cells))
+    firsts = np.unique(places, return_index=True)[1]
+    rows = np.delete(np.arange(len(cells)), firsts)
+    return rows, firsts[places[rows]]
+
+
 def as_integers(ids: Cells) -> Cells:
     """Turn ids of a text file into integers where that changes none of them, else leave them."""
     if not is_text(ids) or not compute.all(compute.match_substring_regex(ids, _WHOLE)).as_py():
@@ -114,12 +122,9 @@ def explain_spelling(cells: Cells, ids: Cells) -> str:
 def explain_twins(ids: Cells) -> str:
     """Say which ids differ from another one in spelling alone, "" where none does."""
     for how, change in _SPELT.items():
-        spelt = change(ids)
-        places = find_positions(spelt, compute.unique(spelt))
-        firsts = np.unique(places, return_index=True)[1]
-        rows = np.delete(np.arange(len(ids)), firsts)
+        rows, firsts = find_repeats(change(ids))
         if len(rows):
-            one, other = ids[int(rows[0])].as_py(), ids[int(firsts[places[rows[0]]])].as_py()
+            one, other = ids[int(rows[0])].as_py(), ids[int(firsts[0])].as_py()
             return f"{len(rows):,} ids differ from another only {how}, as {one!r} and {other!r} do"
     return ""
 

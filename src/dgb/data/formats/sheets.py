@@ -89,8 +89,7 @@ def _sheet_table(path: Path, rows: Iterable[tuple[Any, ...]]) -> Any:
         twice = next(name for name in names if names.count(name) > 1)
         raise DGBError(f"{path}: two columns are called {twice!r}; rename one")
     cells = ([row[i] if i < len(row) else None for row in rest] for i in range(len(names)))
-    made = {name: any_column(column) for name, column in zip(names, cells, strict=True)}
-    table = pa.table(made)
+    table = pa.table({n: any_column(column) for n, column in zip(names, cells, strict=True)})
     return table.replace_schema_metadata({"title": title}) if title else table
 
 

@@ -12,6 +12,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.ids import (
     explain_spelling,
     find_positions,
+    find_repeats,
     id_cells,
     match_spelling,
 )
@@ -156,8 +157,7 @@ def _unique_ids(table: Table, name: str) -> Cells:
 
 def refuse_repeats(table: Table, name: str, ids: Cells) -> None:
     """Refuse ids of rows that stand in two of them."""
-    firsts = np.unique(find_positions(ids, compute.unique(ids)), return_index=True)[1]
-    rows = np.delete(np.arange(len(ids)), firsts)
+    rows, _ = find_repeats(ids)
     words = (f"{name} {ids[int(row)].as_py()!r} again" for row in rows)
     advice = "keep one of each, or name another column of ids with data.id=COLUMN"
     refuse_rows(table, rows, "rows that repeat an id", words, advice)

@@ -69,12 +69,8 @@ def _tell_unknown(
     unknown = (ends[int(positions[0, row] >= 0)][int(row)].as_py() for row in rows)
     words = (f"node {str(end)!r}" for end in unknown)
     advice = _advise(reasons, reading)
-    if (
-        not any(reasons)
-        and not reading.ends
-        and len(table.names) > 2
-        and len(rows) == positions.shape[1]
-    ):
+    are_all = len(rows) == positions.shape[1] and not any(reasons)
+    if are_all and len(table.names) > 2 and not reading.ends:
         advice += "; name the columns of the ends with data.ends=A,B if they are others"
     found = describe_rows(table, rows, words)
     raise DGBError(f"{problem}, {len(rows):,} in all: {found}; {advice}")
@@ -84,13 +80,10 @@ def _advise(reasons: Sequence[str], reading: Data) -> str:
     shift, spelling, shortened = reasons
     if shift:
         return f"{shift}; number both alike"
-    alike = "spell them alike"
-    if reading.unknown != "match":
-        alike += ", or take them for the same with data.unknown=match; of others, "
-    else:
-        alike += ", since several rows are so; of others, "
-    advice = (f"{shortened}; " if shortened else "") + (f"{spelling}; {alike}" if spelling else "")
-    return f"{advice}{_ADVICE}data.unknown=drop"
+    match = "or take them for the same with data.unknown=match"
+    match = "since several rows are so" if reading.unknown == "match" else match
+    alike = f"{spelling}; spell them alike, {match}; of others, " if spelling else ""
+    return f"{shortened}{'; ' if shortened else ''}{alike}{_ADVICE}data.unknown=drop"
 
 
 def _find_shift(used: Cells, ids: Cells) -> str:
