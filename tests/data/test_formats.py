@@ -135,6 +135,23 @@ def test_edges_that_count_rows_refuse_rows_in_another_order(tmp_path: Path) -> N
     assert read(tmp_path / "g.npy", nodes=nodes).num_edges == 3
 
 
+def test_what_is_told_of_edges_in_an_array_with_a_table_of_nodes(tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("id,a\nu,1\nv,2\nw,3\n", "utf-8")
+    twice = write(tmp_path / "twice.npy", np.array([[0, 1, 0], [1, 2, 1]]))
+    notes = read(twice, nodes=nodes).notes
+    assert len(notes) == 1 and "listed again, also in the other direction: 1 of 3" in notes[0]
+    stored = sparse.coo_array((np.array([1.0, 0.0]), ([0, 1], [1, 2])), shape=(3, 3))
+    assert read(write(tmp_path / "e.npz", stored), nodes=nodes).notes == (
+        "edges of weight 0, left out: 1",
+    )
+    none = sparse.coo_array((3, 3))
+    told = "there is no edge: every node is embedded by its own features alone"
+    assert read(write(tmp_path / "none.npz", none), nodes=nodes).notes == (told,)
+    with pytest.raises(DGBError, match=r"data\.ends names columns of a table"):
+        read(twice, nodes=nodes, ends="a,b")
+
+
 def test_labels_of_arrays_are_an_array_or_a_table(tmp_path: Path) -> None:
     edges = write(tmp_path / "edges.npy", PAIRS)
     x = write(tmp_path / "x.npy", X)

@@ -22,12 +22,12 @@ from dgb.data.formats.arrays import (
     read_sparse,
     refuse_unless,
 )
-from dgb.data.graph import Features, Graph, make_graph, undirected
-from dgb.data.rules import merge_repeats, note_repeats
-from dgb.data.structure import refuse_featureless, structural_features, with_structure
+from dgb.data.graph import Features, Graph, make_graph
+from dgb.data.rules import merge_repeats
+from dgb.data.structure import refuse_featureless, with_structure
 from dgb.data.tables.from_tables import graph_from_matrix, graph_from_tables
 from dgb.data.tables.nodes import ID_NAMES
-from dgb.data.tables.source import read_table, table_of
+from dgb.data.tables.source import read_table
 from dgb.data.tables.table import Table, find_column
 from dgb.data.tables.text_file import BLOCK, single_space
 from dgb.errors import DGBError, refusing
@@ -80,9 +80,7 @@ def _join_matrix(name: str, x: Features | None, adjacency: Matrix, reading: Data
             labels = class_labels(read_npy(Path(reading.labels)))
         graph = make_graph(name, rows, adjacency, labels=labels)
     else:
-        table = read_labels(reading)
-        graph = graph_from_matrix(name, _no_edges(), rows, table, replace(reading, weight=""))
-        graph = _with_edges(graph, adjacency)
+        graph = graph_from_matrix(name, adjacency, rows, read_labels(reading), reading)
     return with_structure(graph, reading.structure) if x is None else graph
 
 
@@ -93,9 +91,8 @@ def _join_table(
     if id_name is None:
         ids = np.arange(nodes.content.num_rows)
         nodes = replace(nodes, content=nodes.content.append_column("id", [ids]))
-    reading = replace(reading, weight="", id=id_name or "id")
-    labels = read_labels(reading)
-    graph = graph_from_tables(name, _no_edges(), nodes, labels, reading, encoding)
+    reading = replace(reading, id=id_name or "id")
+    graph = graph_from_tables(name, adjacency, nodes, read_labels(reading), reading, encoding)
     ids, positions = graph.node_ids, np.arange(graph.num_nodes)
     is_sorted = ids.dtype.kind not in "iu" or np.array_equal(ids, positions)
     # Edges that were written by these ids would silently join other nodes.
@@ -104,21 +101,7 @@ def _join_table(
             f"{nodes.source}: its ids are 0 … {len(ids) - 1} in another order, but edges in an "
             "array count the rows; sort the rows by id"
         )
-    graph = _with_edges(graph, adjacency)
-    if graph.encoding is None or not graph.encoding.structure:
-        return graph
-    return replace(graph, x=structural_features(graph.adjacency, ids, graph.encoding.structure))
-
-
-def _with_edges(graph: Graph, edges: Matrix) -> Graph:
-    adjacency = undirected(edges)
-    notes = (*graph.notes, *note_repeats(edges, adjacency))
-    return replace(graph, adjacency=adjacency, notes=notes)
-
-
-def _no_edges() -> Table:
-    # Positions need no search among ids: the edges are put in afterwards.
-    return table_of(dict.fromkeys(("source", "target"), np.zeros(0, np.int64)), "edges")
+    return graph
 
 
 def _read_edges(path: Path, num_nodes: int | None) -> tuple[Matrix, list[str]]:
