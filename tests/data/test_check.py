@@ -16,9 +16,9 @@ from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
 from dgb.data.look.alike import features_alike, without_edges
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
-from dgb.data.look.spelling import group_values
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
+from dgb.data.spelling import group_values
 from dgb.data.structure import with_structure
 from dgb.recipe import Hetero
 from dgb.settings import make_section

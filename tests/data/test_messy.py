@@ -11,9 +11,9 @@ from scipy import sparse
 from dgb.cli import main
 from dgb.data.graph import Graph
 from dgb.data.load import load_graph, load_hetero
-from dgb.data.look.spelling import group_values
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
+from dgb.data.spelling import group_values
 from dgb.errors import DGBError
 from dgb.estimator import DGB
 from tests.data.test_edge_table import pairs

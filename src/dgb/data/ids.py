@@ -1,9 +1,7 @@
 """Node ids: integers or text, matched without a loop, and nodes found by them."""
 
 import difflib
-from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,24 +14,6 @@ from dgb.errors import DGBError
 from dgb.terminal import some
 
 _WHOLE = r"^(0|-?[1-9]\d{0,18})$"  # written as Python writes it, so that "007" stays text
-_SPELT: dict[str, Callable[[Cells], Cells]] = {
-    "in case": lambda ids: compute.utf8_lower(ids),
-    "in leading zeros": lambda ids: compute.replace_substring_regex(ids, r"^0+(\d)", r"\1"),
-    "in a .0 behind them": lambda ids: compute.replace_substring_regex(ids, r"^(\d+)\.0$", r"\1"),
-    "in blanks or marks that are not seen": lambda ids: compute.replace_substring_regex(
-        ids, r"[\s\x{00a0}\x{00ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+", ""
-    ),
-    "in how their letters are stored": lambda ids: compute.utf8_normalize(ids, "NFKC"),
-    "in commas": lambda ids: compute.replace_substring(ids, ",", ""),
-    "in quotes or dashes": lambda ids: compute.replace_substring_regex(
-        compute.replace_substring_regex(ids, r"^=|[\"'`\x{00b4}\x{2018}-\x{201f}\x{2032}]", ""),
-        r"[\x{2010}-\x{2015}\x{2212}]",
-        "-",
-    ),
-}
-_SPELT["in several of these"] = lambda ids: reduce(
-    lambda cells, change: change(cells), list(_SPELT.values())[-2::-1], ids
-)
 SEARCHED = 20_000  # ids that are looked through for one like an unknown id
 
 
@@ -101,62 +81,6 @@ def ids_of_ends(ends: Sequence[Cells], *, is_text_file: bool = False) -> Cells:
     seen = np.full(len(ids), np.iinfo(np.int64).max)
     np.minimum.at(seen, find_positions(cells, ids), np.concatenate(places))
     return ids.take(pa.array(np.argsort(seen)))
-
-
-def explain_spelling(cells: Cells, ids: Cells) -> str:
-    """Say how those that are no ids differ from ids where only the spelling does, else ""."""
-    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
-    unknown = cells.filter(pa.array(find_positions(cells, known) < 0))
-    for how, change in _SPELT.items():
-        found = find_positions(change(unknown), change(known))
-        rows = np.flatnonzero(found >= 0)
-        if len(rows):
-            one, other = unknown[int(rows[0])].as_py(), known[int(found[rows[0]])].as_py()
-            return (
-                f"{len(rows):,} of {len(unknown):,} unknown ids differ from ids of rows only "
-                f"{how}, as {one!r} and {other!r} do"
-            )
-    return ""
-
-
-def explain_twins(ids: Cells) -> str:
-    """Say which ids differ from another one in spelling alone, "" where none does."""
-    for how, change in _SPELT.items():
-        rows, firsts = find_repeats(change(ids))
-        if len(rows):
-            one, other = ids[int(rows[0])].as_py(), ids[int(firsts[0])].as_py()
-            return f"{len(rows):,} ids differ from another only {how}, as {one!r} and {other!r} do"
-    return ""
-
-
-def match_spelling(
-    cells: Sequence[Cells], ids: Sequence[Cells], what: str, notes: list[str]
-) -> list[Cells]:
-    """Return cells with the ids that they differ from in spelling alone, and note how many."""
-    counts: Counter[str] = Counter()
-    pairs = zip(cells, ids, strict=True)
-    matched = [_match_spelling(given, known, counts) for given, known in pairs]
-    if counts:
-        listed = ", ".join(f"{how}: {count:,}" for how, count in counts.items())
-        notes.append(f"{what} were taken for these, {listed}")
-    return matched
-
-
-def _match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
-    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
-    for how, change in _SPELT.items():
-        spelt = change(known)
-        found = find_positions(change(cells), spelt)
-        # Of two rows that differ so as well, none: which of them is meant cannot be told.
-        is_one = np.bincount(find_positions(spelt, spelt))[found] == 1
-        rows = np.flatnonzero((find_positions(cells, known) < 0) & (found >= 0) & is_one)
-        if len(rows):
-            places = np.full(len(cells), -1)
-            places[rows] = found[rows]
-            taken = known.take(pa.array(places, mask=places < 0))
-            cells = compute.coalesce(taken, cells)
-            counts[how] += len(rows)
-    return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
 
 
 def id_array(ids: Cells, *, is_text_file: bool = False) -> Array:

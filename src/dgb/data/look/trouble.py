@@ -10,7 +10,7 @@ from dgb.arrays import Array
 from dgb.data.graph import Graph, are_numbers
 from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
-from dgb.data.look.spelling import group_values, id_trouble, spelling_trouble
+from dgb.data.spelling import group_values, id_trouble, spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
 

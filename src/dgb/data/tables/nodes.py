@@ -9,13 +9,8 @@ from pyarrow import compute
 
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
-from dgb.data.ids import (
-    explain_spelling,
-    find_positions,
-    find_repeats,
-    id_cells,
-    match_spelling,
-)
+from dgb.data.ids import find_positions, find_repeats, id_cells
+from dgb.data.spelling import explain_spelling, match_spelling
 from dgb.data.tables.labels import USUAL, LabelRows, find_labels, looks_like_label, names_each
 from dgb.data.tables.rows import blank_cells, keep_rows, without, without_copies
 from dgb.data.tables.suspects import note_drawing, note_total

@@ -9,13 +9,8 @@ import pyarrow as pa
 from pyarrow import compute, types
 
 from dgb.arrays import Array
-from dgb.data.ids import (
-    as_integers,
-    explain_spelling,
-    find_positions,
-    ids_of_ends,
-    match_spelling,
-)
+from dgb.data.ids import as_integers, find_positions, ids_of_ends
+from dgb.data.spelling import explain_spelling, match_spelling
 from dgb.data.tables.edges import Edges
 from dgb.data.tables.nodes import NodeRows
 from dgb.data.tables.rows import without

@@ -1,11 +1,14 @@
-"""Values that are probably not what they seem: shown, never changed.
+"""What is spelt in several ways, or is probably not what it seems: ids, categories, numbers.
 
-Of categories and ids, one that is spelt in several ways; of numbers, a code for a missing one.
+Ids are matched where that is asked for. All else is shown and never changed: categories, and
+numbers that may be codes for missing ones.
 """
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +17,28 @@ from scipy import sparse
 
 from dgb.data.encoding import Column
 from dgb.data.graph import Features, Graph
-from dgb.data.ids import arrow_ids, explain_twins
+from dgb.data.ids import arrow_ids, find_positions, find_repeats
+from dgb.data.tables.table import Cells
 from dgb.terminal import some
 
+_SPELT: dict[str, Callable[[Cells], Cells]] = {
+    "in case": lambda ids: compute.utf8_lower(ids),
+    "in leading zeros": lambda ids: compute.replace_substring_regex(ids, r"^0+(\d)", r"\1"),
+    "in a .0 behind them": lambda ids: compute.replace_substring_regex(ids, r"^(\d+)\.0$", r"\1"),
+    "in blanks or marks that are not seen": lambda ids: compute.replace_substring_regex(
+        ids, r"[\s\x{00a0}\x{00ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+", ""
+    ),
+    "in how their letters are stored": lambda ids: compute.utf8_normalize(ids, "NFKC"),
+    "in commas": lambda ids: compute.replace_substring(ids, ",", ""),
+    "in quotes or dashes": lambda ids: compute.replace_substring_regex(
+        compute.replace_substring_regex(ids, r"^=|[\"'`\x{00b4}\x{2018}-\x{201f}\x{2032}]", ""),
+        r"[\x{2010}-\x{2015}\x{2212}]",
+        "-",
+    ),
+}
+_SPELT["in several of these"] = lambda ids: reduce(
+    lambda cells, change: change(cells), list(_SPELT.values())[-2::-1], ids
+)
 _BOOLEAN = {"yes": "yes", "y": "yes", "true": "yes", "t": "yes", "1": "yes", "on": "yes"}
 _BOOLEAN |= {"no": "no", "n": "no", "false": "no", "f": "no", "0": "no", "off": "no"}
 _NOTHING = ("", "na", "nan", "none", "null", "unknown", "missing", "notavailable")
@@ -29,12 +51,68 @@ _LOOKED_AT = 100_000
 _RARE = 0.1  # how often a slip occurs, of how often the word does
 
 
+def explain_spelling(cells: Cells, ids: Cells) -> str:
+    """Say how those that are no ids differ from ids where only the spelling does, else ""."""
+    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
+    unknown = cells.filter(pa.array(find_positions(cells, known) < 0))
+    for how, change in _SPELT.items():
+        found = find_positions(change(unknown), change(known))
+        rows = np.flatnonzero(found >= 0)
+        if len(rows):
+            one, other = unknown[int(rows[0])].as_py(), known[int(found[rows[0]])].as_py()
+            return (
+                f"{len(rows):,} of {len(unknown):,} unknown ids differ from ids of rows only "
+                f"{how}, as {one!r} and {other!r} do"
+            )
+    return ""
+
+
+def _explain_twins(ids: Cells) -> str:
+    """Say which ids differ from another one in spelling alone, "" where none does."""
+    for how, change in _SPELT.items():
+        rows, firsts = find_repeats(change(ids))
+        if len(rows):
+            one, other = ids[int(rows[0])].as_py(), ids[int(firsts[0])].as_py()
+            return f"{len(rows):,} ids differ from another only {how}, as {one!r} and {other!r} do"
+    return ""
+
+
+def match_spelling(
+    cells: Sequence[Cells], ids: Sequence[Cells], what: str, notes: list[str]
+) -> list[Cells]:
+    """Return cells with the ids that they differ from in spelling alone, and note how many."""
+    counts: Counter[str] = Counter()
+    pairs = zip(cells, ids, strict=True)
+    matched = [_match_spelling(given, known, counts) for given, known in pairs]
+    if counts:
+        listed = ", ".join(f"{how}: {count:,}" for how, count in counts.items())
+        notes.append(f"{what} were taken for these, {listed}")
+    return matched
+
+
+def _match_spelling(cells: Cells, ids: Cells, counts: Counter[str]) -> Cells:
+    cells, known = (values.cast(pa.large_string()) for values in (cells, compute.unique(ids)))
+    for how, change in _SPELT.items():
+        spelt = change(known)
+        found = find_positions(change(cells), spelt)
+        # Of two rows that differ so as well, none: which of them is meant cannot be told.
+        is_one = np.bincount(find_positions(spelt, spelt))[found] == 1
+        rows = np.flatnonzero((find_positions(cells, known) < 0) & (found >= 0) & is_one)
+        if len(rows):
+            places = np.full(len(cells), -1)
+            places[rows] = found[rows]
+            taken = known.take(pa.array(places, mask=places < 0))
+            cells = compute.coalesce(taken, cells)
+            counts[how] += len(rows)
+    return cells if hasattr(cells, "chunks") else pa.chunked_array([cells])
+
+
 def id_trouble(graph: Graph) -> Iterator[str]:
     """Yield a sentence on ids that are spelt in several ways, or have lost letters."""
     if graph.node_ids.dtype != object:
         return
     ids = pa.chunked_array([arrow_ids(graph.node_ids)])
-    twins = explain_twins(ids)
+    twins = _explain_twins(ids)
     if twins:
         yield f"{twins}, and are nodes of their own; spell them alike if they are the same"
     lost = ids.filter(compute.match_substring(ids, "\ufffd"))
@@ -113,16 +191,13 @@ def group_values(counts: dict[str, float]) -> list[list[str]]:
         bare = _bare(value)
         key = _BOOLEAN.get(bare, bare) if is_boolean else bare
         near = difflib.get_close_matches(bare, groups, 1, _SLIP) if len(bare) >= _LONG else []
-        is_slip = bool(near) and _is_slip(near[0], bare)
+        # Not of numbers: room 1024 is another room than 1025.
+        digits = [sorted(re.findall(r"\d", word)) for word in (bare, *near)]
+        is_slip = bool(near) and digits[0] == digits[1]
         if key not in groups and is_slip and counts[value] <= _RARE * counts[groups[near[0]][0]]:
             key = near[0]
         groups.setdefault(key, []).append(value)
     return [group for key, group in groups.items() if len(group) > 1 and key not in _NOTHING]
-
-
-def _is_slip(word: str, other: str) -> bool:
-    # Not of numbers: room 1024 is another room than 1025.
-    return sorted(re.findall(r"\d", word)) == sorted(re.findall(r"\d", other))
 
 
 def _bare(value: str) -> str:
