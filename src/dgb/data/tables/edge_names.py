@@ -12,7 +12,7 @@ from pyarrow import compute
 from dgb.data.ids import find_positions
 from dgb.data.tables.dates import are_dates
 from dgb.data.tables.rows import are_missing
-from dgb.data.tables.table import NUMBER, Cells, Table, is_title
+from dgb.data.tables.table import NUMBER, Cells, Table, is_number, is_title
 from dgb.errors import DGBError
 from dgb.recipe import Data
 from dgb.settings import listed_names
@@ -65,13 +65,13 @@ def refuse_square(table: Table) -> None:
     if table.text is None or not 3 <= len(table.names) <= table.content.num_rows + 1:
         return
     content, first = table.content, table.row_text()
-    if not first[0] or not _is_number(first[-1]):  # names above, and maybe before
+    if not first[0] or not is_number(first[-1]):  # names above, and maybe before
         content = content.slice(1)
         content = content.select(content.column_names[content.num_columns - content.num_rows :])
     if content.num_rows != content.num_columns:
         return
     cells = [column.to_pylist() for column in content.columns]
-    if not all(cell and _is_number(cell) for column in cells for cell in column):
+    if not all(cell and is_number(cell) for column in cells for cell in column):
         return
     matrix = np.array(cells, float)
     is_square = len(matrix) >= (_SURELY if (matrix != matrix.T).any() else 4)
@@ -95,7 +95,7 @@ def _starts_with_names(table: Table, known: Ends) -> bool:
     if table.content.num_rows > 1 and is_title(table.row_text(), table.row_text(1)):
         return _starts_with_names(replace(table, content=table.content.slice(1)), known)
     first = table.row_text()
-    if any(map(_is_number, first[:2])):
+    if any(map(is_number, first[:2])):
         return False
     has_names = find_ends(first, known.types) is not None
     cells = [pa.chunked_array([[cell]], pa.large_string()) for cell in first[:2]]
@@ -107,14 +107,14 @@ def _starts_with_names(table: Table, known: Ends) -> bool:
         return (is_named and not any(is_node)) or (has_names and not all(is_node))
     if has_names or table.content.num_rows == 1:
         return has_names
-    is_above = all(map(_is_number, table.row_text(1)[:2]))
+    is_above = all(map(is_number, table.row_text(1)[:2]))
     return is_above or (_is_alone(table) and any(map(_is_named, table.content.columns)))
 
 
 def _is_named(cells: Cells) -> bool:
     """Tell whether a column of numbers or dates starts with a word."""
     first, rest = cells[0].as_py() or "", cells.slice(1, _LOOKED_AT).drop_null()
-    if not len(rest) or _is_number(first) or are_missing(cells.slice(0, 1))[0]:
+    if not len(rest) or is_number(first) or are_missing(cells.slice(0, 1))[0]:
         return False
     are_numbers = compute.all(compute.match_substring_regex(rest, NUMBER)).as_py()
     return bool(are_numbers or (are_dates(rest) and not are_dates(cells.slice(0, 1))))
@@ -123,14 +123,10 @@ def _is_named(cells: Cells) -> bool:
 def _is_alone(table: Table) -> bool:
     """Tell whether the ends of the first row, of several, are not numbers and in no other row."""
     first, rest = table.row_text()[:2], table.content.slice(1)
-    if not rest.num_rows or any(map(_is_number, first)):
+    if not rest.num_rows or any(map(is_number, first)):
         return False
     ends = pa.array(first, pa.large_string())
     return not any(compute.any(compute.is_in(end, ends)).as_py() for end in rest.columns[:2])
-
-
-def _is_number(cell: str) -> bool:
-    return re.match(NUMBER, cell) is not None
 
 
 def find_ends(names: Iterable[str], types: tuple[str, str]) -> tuple[str, ...] | None:

@@ -1,6 +1,5 @@
 """Rows, cells and columns of a table that are not used: what says nothing, and copies."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ from pyarrow import compute, types
 
 from dgb.arrays import Array
 from dgb.data.ids import find_positions
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
+from dgb.data.tables.table import Cells, Table, is_number, is_text, keep_where
 from dgb.recipe import Data
 from dgb.settings import listed_names
 
@@ -53,13 +52,13 @@ def blank_cells(table: Table, reading: Data, ids: Collection[str]) -> Table:
 
 
 def _hold_text(cells: Cells, marks: list[str]) -> Cells:
-    if any(re.match(NUMBER, mark) for mark in marks):  # -999 is written -999.0 too
+    if any(map(is_number, marks)):  # -999 is written -999.0 too
         cells = compute.replace_substring_regex(cells, r"^([+-]?\d+)\.0+$", r"\1")
     return hold(cells, marks)
 
 
 def _hold_numbers(cells: Cells, marks: list[str]) -> Cells:
-    numbers = [float(mark) for mark in marks if re.match(NUMBER, mark)]
+    numbers = [float(mark) for mark in marks if is_number(mark)]
     if types.is_temporal(cells.type) or types.is_boolean(cells.type) or not numbers:
         return pa.array(np.zeros(len(cells), bool))
     return compute.is_in(cells.cast(pa.float64(), safe=False), pa.array(numbers))

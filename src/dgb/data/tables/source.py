@@ -11,7 +11,7 @@ from pyarrow import compute, types
 from pyarrow import csv as arrow_csv
 
 from dgb.data.formats.sheets import any_column, read_excel, read_json
-from dgb.data.tables.table import NUMBER, Cells, Table, is_text, keep_where
+from dgb.data.tables.table import Cells, Table, is_number, is_text, keep_where
 from dgb.data.tables.text_file import BLOCK, TextFile, find_broken, open_text, records
 from dgb.errors import DGBError
 from dgb.files.columns import read_parquet
@@ -37,7 +37,7 @@ def read_table(path: Path, *, has_names: bool = True, charset: str = "") -> Tabl
     table = _cut_empty(Table(content, path.name, path, charset, has_names=False))
     if not has_names:
         return table
-    if all(re.match(NUMBER, cell) for cell in table.row_text()):
+    if all(map(is_number, table.row_text())):
         raise DGBError(f"{table.place(0)}: the first row must name the columns; add such a row")
     return table.with_names()
 

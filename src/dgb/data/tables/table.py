@@ -111,9 +111,14 @@ class Table:
         return [*title, *([f"{again}{self.names_again:,}"] if self.names_again else [])]
 
 
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number, not finite ones included, in the form of most programs."""
+    return re.match(NUMBER, text) is not None
+
+
 def is_title(first: list[str], second: list[str]) -> bool:
     """Tell whether a row has one cell filled, above a row of several, none of them a number."""
-    are_names = sum(map(bool, second)) > 1 and not any(re.match(NUMBER, cell) for cell in second)
+    are_names = sum(map(bool, second)) > 1 and not any(map(is_number, second))
     return bool(first[0]) and not any(first[1:]) and are_names
 
 

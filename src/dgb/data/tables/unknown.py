@@ -14,8 +14,7 @@ from dgb.data.spelling import explain_spelling, match_spelling
 from dgb.data.tables.edges import Edges
 from dgb.data.tables.nodes import NodeRows
 from dgb.data.tables.rows import without
-from dgb.data.tables.table import Cells, Table, describe_rows, is_text
-from dgb.errors import DGBError
+from dgb.data.tables.table import Cells, Table, is_text, refuse_rows
 from dgb.recipe import Data
 
 Pair = tuple[Cells, Cells]
@@ -58,17 +57,15 @@ def _tell_unknown(
     groups = [(ids_of_ends(of_type), known) for of_type, known in groups]
     reasons = ["; ".join(filter(None, starmap(find, groups))) for find in _REASONS]
     rows, problem = np.flatnonzero((positions < 0).any(axis=0)), "edges to nodes without a row"
-    if reading.unknown == "drop":
-        told = "".join(f"; {reason}" for reason in reasons if reason)
-        return f"{table.source}: {problem}, left out: {len(rows):,}{told}"
-    unknown = (ends[int(positions[0, row] >= 0)][int(row)].as_py() for row in rows)
-    words = (f"node {str(end)!r}" for end in unknown)
-    advice = _advise(reasons, reading)
-    are_all = len(rows) == positions.shape[1] and not any(reasons)
-    if are_all and len(table.names) > 2 and not reading.ends:
-        advice += "; name the columns of the ends with data.ends=A,B if they are others"
-    found = describe_rows(table, rows, words)
-    raise DGBError(f"{problem}, {len(rows):,} in all: {found}; {advice}")
+    if reading.unknown != "drop":
+        unknown = (ends[int(positions[0, row] >= 0)][int(row)].as_py() for row in rows)
+        advice = _advise(reasons, reading)
+        are_all = len(rows) == positions.shape[1] and not any(reasons)
+        if are_all and len(table.names) > 2 and not reading.ends:
+            advice += "; name the columns of the ends with data.ends=A,B if they are others"
+        refuse_rows(table, rows, problem, (f"node {str(end)!r}" for end in unknown), advice)
+    told = "".join(f"; {reason}" for reason in reasons if reason)
+    return f"{table.source}: {problem}, left out: {len(rows):,}{told}"
 
 
 def _advise(reasons: Sequence[str], reading: Data) -> str:
