@@ -18,7 +18,7 @@ from dgb.data.graph import Graph, Split
 from dgb.evaluate import heads as f1
 from dgb.evaluate import heads as linear_heads
 from dgb.evaluate import heco as heco_probe
-from dgb.evaluate import probe_rows as sample
+from dgb.evaluate import labels as sample
 from dgb.evaluate.heads import HEADS, LinearHeads, count_classes, macro_f1, micro_f1
 from dgb.evaluate.heco import choose_heads, heco_scores
 from dgb.evaluate.probe import linear_probe

@@ -5,7 +5,8 @@ import pytest
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
-from dgb.evaluate import predict, probe_rows
+from dgb.evaluate import labels as sample
+from dgb.evaluate import predict
 from dgb.evaluate.folds import calibration_error, deal_folds, fit_temperature, soften
 from dgb.evaluate.predict import learn_classes, learn_numbers
 from dgb.evaluate.predictions import predict_labels
@@ -141,7 +142,7 @@ def test_numbers_are_told_with_a_margin() -> None:
 
 def test_of_very_many_labels_samples_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predict, "TRIED", 60)
-    monkeypatch.setattr(probe_rows, "MOST", 120)
+    monkeypatch.setattr(sample, "MOST", 120)
     z, labels = planted(400, 0.5)
     found = learn_classes(z, labels, np.arange(300), QUICK)
     assert (len(found.checked), found.num_learned) == (60, 120)

@@ -14,11 +14,18 @@ from dgb import arrays as parts
 from dgb.arrays import Array
 from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
-from dgb.evaluate import probe_rows as sample
+from dgb.evaluate import labels as sample
 from dgb.evaluate.cluster import cluster, matched_accuracy, score_clusters
 from dgb.evaluate.labels import choose_split
-from dgb.evaluate.probe import choose_classifier, fit_logistic, linear_probe, mean_log_loss
-from dgb.evaluate.probe_rows import Nodes, Scaling, learn_scaling
+from dgb.evaluate.probe import (
+    Nodes,
+    Scaling,
+    choose_classifier,
+    fit_logistic,
+    learn_scaling,
+    linear_probe,
+    mean_log_loss,
+)
 from dgb.evaluate.scores import why_not_scored
 from dgb.recipe import Probe
 from tests.conftest import make_blocks

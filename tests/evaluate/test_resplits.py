@@ -3,7 +3,8 @@
 import numpy as np
 
 from dgb.data.graph import Split
-from dgb.evaluate.resplits import DRAWS, draw_resplits, resplit_accuracy
+from dgb.evaluate.heads import resplit_accuracy
+from dgb.evaluate.labels import DRAWS, draw_resplits
 
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([0, 1, 2], [120, 100, 30])

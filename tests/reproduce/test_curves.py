@@ -10,7 +10,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.evaluate import heads
-from dgb.evaluate.resplits import draw_resplits
+from dgb.evaluate.labels import draw_resplits
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Job
 from dgb.measure.place import Place

@@ -11,7 +11,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.evaluate import heads
-from dgb.evaluate.resplits import draw_resplits
+from dgb.evaluate.labels import draw_resplits
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure.place import Place

@@ -12,8 +12,7 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.data.graph import Split
-from dgb.evaluate.probe import ProbeScores, accuracy, choose_classifier
-from dgb.evaluate.probe_rows import Nodes
+from dgb.evaluate.probe import Nodes, ProbeScores, accuracy, choose_classifier
 from dgb.recipe import Probe
 
 GRID = (0.0, 0.3, 1.0)  # tried next to a block's own weight

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.evaluate.probe_rows import Scaling, learn_scaling
+from dgb.evaluate.probe import Scaling, learn_scaling
 from dgb.recipe import Probe
 
 FOLDS = 5

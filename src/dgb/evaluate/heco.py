@@ -27,7 +27,7 @@ from dgb.evaluate.heads import (
     micro_f1,
     train_steps,
 )
-from dgb.evaluate.probe_rows import sample_nodes, sample_split
+from dgb.evaluate.labels import sample_nodes, sample_split
 
 STEPS, LEARNING_RATES = 200, (0.05, 0.01)  # HeCo's on ACM, on DBLP
 

@@ -21,8 +21,8 @@ from dgb.evaluate.folds import (
     fit_temperature,
     soften,
 )
-from dgb.evaluate.probe import fit_logistic
-from dgb.evaluate.probe_rows import Scaling, sample_nodes
+from dgb.evaluate.labels import sample_nodes
+from dgb.evaluate.probe import Scaling, fit_logistic
 from dgb.recipe import Probe
 
 TRIED = 10_000  # labels that a choice is made on: an accuracy on so many is exact to 0.5 points

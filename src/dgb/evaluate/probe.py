@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
 
 from dgb.arrays import Array, row_parts
 from dgb.data.graph import Split
 from dgb.errors import DGBError
 from dgb.evaluate.heads import dgi_accuracies
 from dgb.evaluate.heco import heco_scores
-from dgb.evaluate.probe_rows import Scaling, learn_scaling, sample_split
+from dgb.evaluate.labels import sample_split
 from dgb.recipe import Probe
+
+Nodes = Array | slice
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,33 @@ class ProbeScores:
         """Return the scores as a results file holds them."""
         own = {"validation": self.validation, "test": self.test, "settings": self.settings}
         return own | self.more
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Rows of length one (l2), or divided by one number: the mean (none) or rms of their lengths.
+
+    One number for all rows changes no classifier, but makes a weight decay mean the same for all.
+    """
+
+    form: str
+    length: float
+
+    def rows(self, z: Any, nodes: Nodes) -> Any:
+        """Return the scaled rows of some nodes."""
+        from sklearn.preprocessing import normalize
+
+        return normalize(z[nodes]) if self.form == "l2" else z[nodes] / self.length
+
+
+def learn_scaling(z: Any, form: str) -> Scaling:
+    """Return how rows of z are to be scaled; z may lie in a file, dense, or be sparse."""
+    if form == "l2":
+        return Scaling(form, 1.0)
+    norm = sparse_norm if sparse.issparse(z) else np.linalg.norm
+    lengths = np.concatenate([norm(z[part], axis=1) for part in row_parts(*z.shape)])
+    length = np.sqrt(np.mean(lengths**2)) if form == "rms" else lengths.mean()
+    return Scaling(form, max(float(length), 1e-12))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from dgb.baselines.methods import USUAL_PROBE
 from dgb.cookbook import load_recipe, with_seed
 from dgb.data.graph import Graph, Split
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.heads import dgi_accuracies
+from dgb.evaluate.heads import dgi_accuracies, resplit_accuracy
+from dgb.evaluate.labels import draw_resplits
 from dgb.evaluate.probe import choose_classifier
-from dgb.evaluate.resplits import draw_resplits, resplit_accuracy
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import write_json
 from dgb.files.jsonl import read_lines

@@ -10,7 +10,7 @@ from scipy import sparse
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph, NodeType
 from dgb.errors import DGBError
-from dgb.evaluate.probe_rows import MOST
+from dgb.evaluate.labels import MOST
 from dgb.model.blocks import FIXED
 from dgb.recipe import LEARNT, Recipe, ViewRecipe
 from dgb.run.machine import choose_device, free_gb
