@@ -11,16 +11,18 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features
 from dgb.errors import DGBError
-from dgb.evaluate import link_split
-from dgb.evaluate.link_scorers import (
+from dgb.evaluate import links
+from dgb.evaluate.link_split import sample_non_edges, split_edges
+from dgb.evaluate.links import (
+    LinkSplit,
     Pairs,
+    choose_scorer,
     edge_pairs,
     edge_scorers,
+    edge_scores,
     embedding_scorers,
-    sample_non_edges,
+    link_scores,
 )
-from dgb.evaluate.link_split import LinkSplit, split_edges
-from dgb.evaluate.links import choose_scorer, edge_scores, link_scores
 from tests.conftest import make_blocks
 
 
@@ -186,7 +188,7 @@ def test_large_parts_are_sampled_always_alike(
     split: LinkSplit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert split.sample().test.edges is split.test.edges
-    monkeypatch.setattr(link_split, "ASKED_PAIRS", 7)
+    monkeypatch.setattr(links, "ASKED_PAIRS", 7)
     some = split.sample()
     for part, whole in ((some.validation, split.validation), (some.test, split.test)):
         assert len(rows(part.edges)) == 7 and rows(part.edges) < rows(whole.edges)

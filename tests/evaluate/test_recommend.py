@@ -8,8 +8,8 @@ from dgb import neighbors
 from dgb.arrays import Array
 from dgb.data.graph import Graph
 from dgb.evaluate import recommend
-from dgb.evaluate.link_scorers import count_common_neighbors
 from dgb.evaluate.link_split import split_edges
+from dgb.evaluate.links import count_common_neighbors
 from dgb.evaluate.recommend import (
     Ranking,
     check_links,

@@ -10,8 +10,8 @@ from dgb.cookbook import load_recipe
 from dgb.data.typed.graph import HeteroGraph
 from dgb.data.typed.resolve import union_graph
 from dgb.errors import DGBError
-from dgb.evaluate.link_split import LinkSplit, split_edges
-from dgb.evaluate.links import edge_scores, link_scores
+from dgb.evaluate.link_split import split_edges
+from dgb.evaluate.links import LinkSplit, edge_scores, link_scores
 from dgb.run.train import train
 from tests.hetero import make_library
 

@@ -37,7 +37,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import arrow_ids, find_nodes
-    from dgb.evaluate.link_scorers import count_common_neighbors
+    from dgb.evaluate.links import count_common_neighbors
     from dgb.evaluate.recommend import recommend_links
     from dgb.files.columns import write_columns
     from dgb.run.model import make_ranking

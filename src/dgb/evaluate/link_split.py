@@ -13,29 +13,9 @@ from dgb.data.graph import Graph, undirected
 from dgb.data.structure import structural_features
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.evaluate.link_scorers import Pairs, edge_pairs, sample_non_edges
+from dgb.evaluate.links import LinkSplit, Pairs, edge_pairs
 
-ASKED_PAIRS = 100_000  # edges of a part, where its AUC need not be exact to more than 0.001
 TRAIN_PAIRS = 20_000  # at most so many edges a logistic regression is fitted on
-
-
-@dataclass(frozen=True, eq=False)
-class LinkSplit:
-    """A graph without the edges that are asked for, and the pairs of each part.
-
-    Pairs are of rows that are embedded: all nodes, or those of the target type.
-    """
-
-    train_graph: Any  # Graph or HeteroGraph
-    adjacency: Any  # of the rows, by the edges of train_graph
-    train: Pairs  # edges of train_graph
-    validation: Pairs
-    test: Pairs
-
-    def sample(self) -> "LinkSplit":
-        """Return the split with at most 100,000 edges in validation and in test."""
-        validation, test = (part.sample(ASKED_PAIRS) for part in (self.validation, self.test))
-        return replace(self, validation=validation, test=test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +40,35 @@ class _Links:
         places = (pairs - np.array(self.starts)).T
         edges = sparse.coo_array((weight, places), shape=self.matrix.shape)
         return undirected(edges) if self.is_within else sparse.csr_array(edges)
+
+
+def sample_non_edges(
+    matrix: Any, count: int, generator: np.random.Generator, *, is_within: bool = True
+) -> Array:
+    """Draw `count` different pairs [count, 2] of two nodes without an edge, all equally likely.
+
+    The pairs, within a type those of i < j, are numbered row by row. A number drawn among those
+    that are no edge is moved past the edges before it, which finds its pair without listing or
+    trying any other.
+    """
+    rows, columns = matrix.shape
+    first = np.arange(rows, dtype=np.int64)
+    # Where a row begins among the numbers, and which column it begins with.
+    starts = first * columns - (first * (first + 1) // 2 if is_within else 0)
+    begin = first + 1 if is_within else 0 * first
+    edges, _ = edge_pairs(matrix, is_within=is_within)
+    taken = np.sort(starts[edges[:, 0]] + edges[:, 1] - begin[edges[:, 0]])
+    free = (rows * (rows - 1) // 2 if is_within else rows * columns) - len(taken)
+    if count > free:
+        raise DGBError(
+            f"link prediction needs {count:,} pairs of nodes that are no edges, but the graph has "
+            f"{free:,}; it is too dense for such a test"
+        )
+    drawn = generator.choice(free, count, replace=False)
+    number = drawn + np.searchsorted(taken - np.arange(len(taken)), drawn, side="right")
+    last = rows - 1 if is_within else rows  # a row without pairs begins with the end
+    row = np.searchsorted(starts[:last], number, side="right") - 1
+    return np.stack([row, number - starts[row] + begin[row]], axis=1)
 
 
 def split_edges(

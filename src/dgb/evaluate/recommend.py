@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dgb.arrays import Array, canonical_rows
-from dgb.evaluate.link_scorers import Scorer, cosine_scorer
-from dgb.evaluate.link_split import LinkSplit
+from dgb.evaluate.links import LinkSplit, Scorer, cosine_scorer
 from dgb.neighbors import EXACT_NODES, nearest, nearest_all
 
 BEYOND = 20  # nearest nodes that are looked at past the k asked for: some are neighbors already

@@ -13,7 +13,7 @@ import numpy as np
 from dgb.arrays import Array, row_parts
 from dgb.data.ids import arrow_ids
 from dgb.errors import DGBError
-from dgb.evaluate.link_scorers import edge_pairs
+from dgb.evaluate.links import edge_pairs
 from dgb.files.atomic import whole_file, write_text
 from dgb.run.vectors import vector_batches, write_embeddings, write_npy
 from dgb.terminal import log
