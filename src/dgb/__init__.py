@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dgb.data.typed.graph import HeteroGraph as HeteroGraph
     from dgb.errors import DGBError as DGBError
     from dgb.estimator import DGB as DGB
-    from dgb.evaluate.predictions import predict_labels as predict_labels
+    from dgb.evaluate.predict import predict_labels as predict_labels
     from dgb.evaluate.probe import linear_probe as linear_probe
     from dgb.model.bootstrap import Bootstrap as Bootstrap
     from dgb.model.embed import embed as embed
@@ -37,7 +37,7 @@ _NAMES = {
     "dgb.data.typed.graph": ("HeteroGraph",),
     "dgb.errors": ("DGBError",),
     "dgb.estimator": ("DGB",),
-    "dgb.evaluate.predictions": ("predict_labels",),
+    "dgb.evaluate.predict": ("predict_labels",),
     "dgb.evaluate.probe": ("linear_probe",),
     "dgb.model.bootstrap": ("Bootstrap",),
     "dgb.model.embed": ("embed",),

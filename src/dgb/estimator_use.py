@@ -21,7 +21,7 @@ from dgb.drawing import draw_map, plotting
 from dgb.errors import DGBError
 from dgb.evaluate.drift import Vectors, measure_drift
 from dgb.evaluate.map import map_coordinates
-from dgb.evaluate.predictions import Predictions, predict_labels
+from dgb.evaluate.predict import Predictions, predict_labels
 from dgb.files.atomic import write_text
 from dgb.files.lock import unwritable
 from dgb.neighbors import nearest

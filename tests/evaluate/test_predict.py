@@ -7,9 +7,14 @@ from dgb.arrays import Array
 from dgb.errors import DGBError
 from dgb.evaluate import labels as sample
 from dgb.evaluate import predict
-from dgb.evaluate.folds import calibration_error, deal_folds, fit_temperature, soften
-from dgb.evaluate.predict import learn_classes, learn_numbers
-from dgb.evaluate.predictions import predict_labels
+from dgb.evaluate.folds import (
+    calibration_error,
+    deal_folds,
+    fit_classes,
+    fit_temperature,
+    soften,
+)
+from dgb.evaluate.predict import learn_classes, learn_numbers, predict_labels
 from dgb.recipe import Probe
 
 QUICK = Probe(weight_decays=(0.1, 0.01, 1e-3), normalise="l2")
@@ -111,7 +116,7 @@ def test_a_temperature_undoes_one_and_stays_finite() -> None:
 def test_a_temperature_reaches_probabilities_that_float32_rounds_to_one(count: int) -> None:
     labels = np.arange(60) % count
     rows = np.eye(count, dtype=np.float32)[labels]
-    apply = predict._fit_classes(count)(rows, labels, 1e-6)
+    apply = fit_classes(count)(rows, labels, 1e-6)
     near, far = (apply(scale * rows[:1])[0, 1] for scale in (np.float32(5), np.float32(10)))
     assert far < near - 17 and far / near == pytest.approx(2, abs=0.3)
     cool = soften(apply(10 * rows[:1]), -far / 2)[0]

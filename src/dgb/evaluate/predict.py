@@ -1,5 +1,7 @@
 """From some labels to predictions for every row: classes with probabilities, or numbers.
 
+Labels are positions of classes, or numbers, or in the user's own words with some of them missing.
+
 Scaling and weight decay are chosen by cross-validation among the labels that are given, and all of
 these are learned from. What is reported of a fold was chosen on the other folds, so that neither
 the accuracy nor the calibration is flattered by the choice.
@@ -11,18 +13,21 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array, row_parts
+from dgb.data.graph import FEW
 from dgb.errors import DGBError
 from dgb.evaluate.folds import (
     Apply,
-    Fit,
     calibration_error,
+    choose_by_error,
+    choose_by_loss,
     cross_validate,
     deal_folds,
-    fit_temperature,
+    fit_classes,
+    fit_numbers,
     soften,
 )
 from dgb.evaluate.labels import sample_nodes
-from dgb.evaluate.probe import Scaling, fit_logistic
+from dgb.evaluate.probe import Scaling
 from dgb.recipe import Probe
 
 TRIED = 10_000  # labels that a choice is made on: an accuracy on so many is exact to 0.5 points
@@ -72,29 +77,7 @@ def learn_classes(z: Any, labels: Array, nodes: Array, recipe: Probe | None = No
     classes = np.unique(labels[nodes])
     if len(classes) < 2:
         raise DGBError("to predict a class, labels of two classes are needed; label more nodes")
-    tried, learned = sample_nodes(nodes, labels, TRIED), sample_nodes(nodes, labels)
-    truth, fit = np.searchsorted(classes, labels[tried]), _fit_classes(len(classes))
-    folds = deal_folds(truth)
-    settings, outputs = cross_validate(z, tried, truth, folds, fit, recipe)
-    held_out = np.empty((len(tried), len(classes)))
-    for fold in np.unique(folds):
-        best, temperature = _choose_by_loss(outputs, truth, folds != fold)
-        held_out[folds == fold] = soften(outputs[best][folds == fold], temperature)
-    best, temperature = _choose_by_loss(outputs, truth, folds >= 0)
-    scaling, decay = settings[best]
-    codes = np.searchsorted(classes, labels[learned])
-    return Predictor(
-        scaling,
-        decay,
-        fit(scaling.rows(z, learned), codes, decay),
-        len(learned),
-        tried,
-        held_out,
-        score=float((held_out.argmax(axis=1) == truth).mean()),
-        error=calibration_error(held_out, truth),
-        classes=classes,
-        temperature=temperature,
-    )
+    return _learn(z, np.searchsorted(classes, labels), nodes, recipe, classes)
 
 
 def learn_numbers(z: Any, values: Array, nodes: Array, recipe: Probe | None = None) -> Predictor:
@@ -114,65 +97,116 @@ def learn_numbers(z: Any, values: Array, nodes: Array, recipe: Probe | None = No
     """
     if len(np.unique(values[nodes])) < 2:
         raise DGBError("to predict a number, two different ones are needed; label more nodes")
-    alike = np.zeros(len(values), np.int64)
-    tried = sample_nodes(nodes, alike, TRIED)
-    truth, folds = values[tried], deal_folds(alike[tried])
-    settings, outputs = cross_validate(z, tried, truth, folds, _fit_numbers, recipe)
-    errors = np.stack([(found - truth) ** 2 for found in outputs])
-    held_out = np.empty(len(tried))
+    return _learn(z, values, nodes, recipe)
+
+
+def _learn(
+    z: Any, truth: Array, nodes: Array, recipe: Probe | None, classes: Array | None = None
+) -> Predictor:
+    """Learn what is true of some nodes: a number, or the position of one of the classes."""
+    is_number = classes is None
+    fit = fit_numbers if classes is None else fit_classes(len(classes))
+    choose = choose_by_error if is_number else choose_by_loss
+    groups = np.zeros(len(truth), np.int64) if is_number else truth
+    tried, learned = sample_nodes(nodes, groups, TRIED), sample_nodes(nodes, groups)
+    folds, known = deal_folds(groups[tried]), truth[tried]
+    settings, outputs = cross_validate(z, tried, known, folds, fit, recipe)
+    held_out = np.empty_like(outputs[0])
     for fold in np.unique(folds):
-        best = errors[:, folds != fold].sum(axis=1).argmin()
-        held_out[folds == fold] = outputs[best][folds == fold]
-    scaling, decay = settings[errors.sum(axis=1).argmin()]
-    learned = sample_nodes(nodes, alike)
-    apply = _fit_numbers(scaling.rows(z, learned), values[learned], decay)
+        here = folds == fold
+        best, temperature = choose(outputs, known, ~here)
+        said = outputs[best][here]
+        held_out[here] = said if is_number else soften(said, temperature)
+    best, temperature = choose(outputs, known, slice(None))
+    scaling, decay = settings[best]
+    apply = fit(scaling.rows(z, learned), truth[learned], decay)
+    grades = _grade(held_out, known)
+    return Predictor(
+        scaling, decay, apply, len(learned), tried, held_out, *grades, classes, temperature
+    )
+
+
+def _grade(held_out: Array, truth: Array) -> tuple[float, float]:
+    """Return accuracy and calibration error of probabilities, R² and the margin of numbers."""
+    if held_out.ndim == 2:
+        is_right = held_out.argmax(axis=1) == truth
+        return float(is_right.mean()), calibration_error(held_out, truth)
     residual = held_out - truth
     r2 = 1 - float((residual**2).sum() / ((truth - truth.mean()) ** 2).sum())
-    margin = float(np.quantile(np.abs(residual), SHARE))
-    return Predictor(scaling, decay, apply, len(learned), tried, held_out, r2, margin)
+    return r2, float(np.quantile(np.abs(residual), SHARE))
 
 
-def _choose_by_loss(outputs: list[Array], truth: Array, where: Array) -> tuple[int, float]:
-    """Return which setting has the least loss on some nodes, each at its best temperature.
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """A class or a number for every row; of rows with labels by folds that did not see these."""
 
-    Not the accuracy: of a few hundred labels it ties, and is decided by two or three of them.
+    predicted: Array  # [n], in the words of the labels
+    score: float  # cross-validated: accuracy, or R² of numbers
+    error: float  # calibration error, or the margin that 90 % of the numbers lie within
+    classes: Array | None = None  # of the columns of `probabilities`
+    probabilities: Array | None = None  # [n, classes], calibrated
+
+
+def predict_labels(z: Any, y: Any, recipe: Probe | None = None) -> Predictions:
+    """Predict the labels of all rows from those that are known.
+
+    Args:
+        z: Embeddings, [num_nodes, width].
+        y: A label for each row; None, NaN, "" and -1 among whole numbers mean unknown. Numbers
+            with fractions, more than 20 different ones, are estimated; all else are classes.
+        recipe: What the probe tries.
+
+    Returns:
+        What was predicted, and how good that is by cross-validation.
+
+    Example:
+        >>> found = predict_labels(Z, ["a", None, "b", …])
+        >>> found.predicted, found.score
     """
-    found = [fit_temperature(logits[where], truth[where]) for logits in outputs]
-    best = min(range(len(found)), key=lambda number: found[number])
-    return best, found[best][1]
+    # A list as objects: next to texts, NaN would become one.
+    values = np.asarray(y, None if hasattr(y, "dtype") else object)
+    if values.shape != (z.shape[0],):
+        raise DGBError(f"{z.shape[0]} rows but labels of shape {values.shape}; give one a row")
+    nodes = np.flatnonzero(_are_known(values))
+    names, codes = np.unique(values[nodes].astype(_kind(values)), return_inverse=True)
+    if names.dtype.kind == "f" and len(names) > FEW and (names % 1).any():
+        numbers = np.full(len(values), np.nan)
+        numbers[nodes] = names[codes]
+        predictor = learn_numbers(z, numbers, nodes, recipe)
+        predicted = predictor.predict(z)
+        predicted[predictor.checked] = predictor.held_out
+        return Predictions(predicted, predictor.score, predictor.error)
+    labels = np.full(len(values), -1)
+    labels[nodes] = codes
+    predictor = learn_classes(z, labels, nodes, recipe)
+    chances = predictor.predict(z)
+    chances[predictor.checked] = predictor.held_out
+    predicted = names[chances.argmax(axis=1)]
+    return Predictions(predicted, predictor.score, predictor.error, names, chances)
 
 
-def _fit_classes(count: int) -> Fit:
-    def fit(rows: Any, labels: Array, weight_decay: float) -> Apply:
-        seen = np.unique(labels)
-        # Of a class without a label here no more is known than that it is rare.
-        rare = -np.log(len(labels) + count)
-        model = fit_logistic(rows, labels, weight_decay) if len(seen) > 1 else None
-
-        def apply(rows: Any) -> Array:
-            logits = np.full((rows.shape[0], count), rare)
-            logits[:, seen] = 0 if model is None else _log_probabilities(model, rows)
-            return logits
-
-        return apply
-
-    return fit
+def _are_known(values: Array) -> Array:
+    if values.dtype.kind in "iu":
+        return np.asarray(values >= 0)
+    is_whole = values.dtype.kind == "O" and all(
+        v is None or isinstance(v, int) for v in values.tolist()
+    )
+    return np.array([_is_known(v) and not (is_whole and v < 0) for v in values.tolist()], bool)
 
 
-def _log_probabilities(model: Any, rows: Any) -> Array:
-    """Return what `predict_log_proba` does, also where a probability is rounded to 0 or 1.
-
-    Of rows of float32 that happens at a logit of 17, and no temperature would undo it.
-    """
-    logits = np.asarray(model.decision_function(rows), np.float64)
-    if logits.ndim == 1:
-        logits = np.stack([np.zeros_like(logits), logits], axis=1)
-    logits -= logits.max(axis=1, keepdims=True)
-    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
+def _is_known(value: Any) -> bool:
+    try:
+        return value is not None and bool(value == value) and value != ""  # NaN is not NaN
+    except TypeError:  # pandas' NA does not say
+        return False
 
 
-def _fit_numbers(rows: Any, values: Array, weight_decay: float) -> Apply:
-    from sklearn.linear_model import Ridge
-
-    model = Ridge(alpha=weight_decay * rows.shape[0]).fit(rows, values)
-    return lambda rows: np.asarray(model.predict(rows))
+def _kind(values: Array) -> Any:
+    """Return the type to sort labels by: their own, or of objects numbers or text."""
+    if values.dtype.kind != "O":
+        return values.dtype
+    known = [value for value in values.tolist() if _is_known(value)]
+    for kind in (int, float):
+        if all(isinstance(value, int | kind) for value in known):
+            return kind
+    return str
