@@ -21,7 +21,7 @@ from dgb.measure.repeat import evaluate_links
 from dgb.recipe import Recipe
 from dgb.run.setup import Trained
 from dgb.run.train import train
-from dgb.tune.found import RECIPE
+from dgb.tune.folder import RECIPE
 from dgb.tune.space import parse_space
 from dgb.tune.study import Plan, tune
 from tests.hetero import make_library, write_library

@@ -8,8 +8,7 @@ from scipy import sparse
 
 from dgb.arrays import Array
 from dgb.data.graph import Graph
-from dgb.tune.criteria import CRITERIA, SAMPLE, label_free_scores
-from dgb.tune.found import rank_agreement
+from dgb.tune.criteria import CRITERIA, SAMPLE, label_free_scores, rank_agreement
 from tests.conftest import make_blocks
 
 OF_THE_ROWS = ["effective_rank", "stable_rank", "spectrum_decay", "spread", "uniformity"]

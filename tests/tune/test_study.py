@@ -19,13 +19,11 @@ from dgb.recipe import Recipe
 from dgb.run import lengths
 from dgb.run.train import train
 from dgb.train.loop import train_epoch
-from dgb.tune import candidate, study
-from dgb.tune.candidate import DEFAULT_CRITERION, NO_AUC, score
-from dgb.tune.criteria import CRITERIA
-from dgb.tune.found import RECIPE, TRIALS, Found, rank_agreement
+from dgb.tune import study
+from dgb.tune.criteria import CRITERIA, DEFAULT_CRITERION, NO_AUC, rank_agreement
+from dgb.tune.folder import FILE, RECIPE, TRIALS, Found, import_optuna
 from dgb.tune.space import parse_space
-from dgb.tune.storage import FILE, import_optuna
-from dgb.tune.study import Plan, tune
+from dgb.tune.study import Plan, score, tune
 from tests.conftest import make_blocks
 
 SPECS = ["train.decay=0.5:0.99", "encoder.width=4,8", "train.learning_rate=1e-4:1e-1:log"]
@@ -178,8 +176,8 @@ def test_the_first_trial_is_the_recipe_itself(searched: tuple[Path, Found], reci
 
 def test_a_score_is_the_mean_over_seeds(blocks: Graph, recipe: Recipe) -> None:
     recipe = load_recipe(recipe, ["train.epochs=3"])
-    both = list(candidate.mean_scores(blocks, recipe, range(2), 2))
-    single = [list(candidate.mean_scores(blocks, recipe, range(s, s + 1), 2)) for s in (0, 1)]
+    both = list(study.mean_scores(blocks, recipe, range(2), 2))
+    single = [list(study.mean_scores(blocks, recipe, range(s, s + 1), 2)) for s in (0, 1)]
     assert [epoch for epoch, _ in both] == [2, 3]
     for step, (_, scores) in enumerate(both):
         for name in scores:

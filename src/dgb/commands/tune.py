@@ -32,9 +32,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Search a recipe for a graph, resuming an earlier call."""
-    from dgb.tune.found import RECIPE, TRIALS, rank_agreement
+    from dgb.tune.criteria import rank_agreement
+    from dgb.tune.folder import RECIPE, TRIALS, import_optuna
     from dgb.tune.space import parse_space
-    from dgb.tune.storage import import_optuna
     from dgb.tune.study import Plan, tune
 
     import_optuna()  # before the graph is read: without it there is no search

@@ -1,27 +1,48 @@
-"""The search: trials of recipes, pruned by their scores so far, resumable; writes the best one."""
+"""The search: trials of recipes, pruned by their scores so far, resumable; writes the best one.
+
+A candidate is trained with several seeds side by side and scored every few epochs.
+"""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from dgb.arrays import Array
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.links import links_of
+from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.lock import locked
 from dgb.measure.job import Line
-from dgb.recipe import Recipe
-from dgb.run.machine import git_hash, versions
+from dgb.recipe import Probe, Recipe
+from dgb.run.lengths import train_lengths
+from dgb.run.machine import choose_device, git_hash, set_threads, versions
 from dgb.run.resolve import resolve_recipe
+from dgb.run.setup import Setup, make_setup
 from dgb.terminal import log, progress_bar
-from dgb.tune.candidate import NO_AUC, VALIDATION, choose_criterion, mean_scores
-from dgb.tune.found import Found, Search, best_line, write_found
+from dgb.tune.criteria import AUC, NO_AUC, VALIDATION, choose_criterion, label_free_scores
+from dgb.tune.folder import (
+    Found,
+    Search,
+    best_line,
+    finished_trials,
+    import_optuna,
+    next_trial,
+    open_study,
+    write_found,
+)
 from dgb.tune.space import Space, starting_point, suggest
-from dgb.tune.storage import finished_trials, import_optuna, next_trial, open_study
 
 LINE = "line"  # the attribute of a trial that holds its line of trials.jsonl
+Scores = dict[str, float]
+Epochs = Iterator[tuple[int, Scores]]
 
 
 @dataclass(frozen=True)
@@ -133,3 +154,45 @@ def _best_of(history: list[Line], criterion: str) -> Line:
         best = max(reversed(history), key=lambda point: point[criterion])
     scores = {name: value for name, value in best.items() if name != "epoch"}
     return {"epoch": best["epoch"], "score": best[criterion], "scores": scores}
+
+
+def mean_scores(graph: AnyGraph, recipe: Recipe, seeds: range, every: int) -> Epochs:
+    """Train a candidate once a seed, all in step; yield epochs with the means of their scores."""
+    recipe = resolve_recipe(graph, recipe)
+    set_threads(recipe.train.threads)
+    setup = make_setup(graph, recipe, choose_device(recipe.train.device))
+    # The loop's own measures of health are for people who watch, and take as long as an epoch.
+    unwatched = replace(recipe.train, monitor_every=recipe.train.epochs + 1)
+    recipes = [replace(recipe, train=replace(unwatched, seed=seed)) for seed in seeds]
+    runs = [scored_epochs(graph, setup, recipe, every) for recipe in recipes]
+    for steps in zip(*runs, strict=True):
+        epoch, first = steps[0]
+        yield epoch, {name: float(np.mean([scores[name] for _, scores in steps])) for name in first}
+
+
+def scored_epochs(graph: AnyGraph, setup: Setup, recipe: Recipe, every: int) -> Epochs:
+    """Train with one seed; yield every few epochs, and after the last, what its scores are."""
+    last = recipe.train.epochs
+    lengths = [epoch for epoch in range(1, last + 1) if epoch % every == 0 or epoch == last]
+    for epoch, encoder, auc in train_lengths(setup, recipe, lengths):
+        z = setup.embed(encoder, "embeddings")[setup.labelled]
+        yield epoch, score(z, graph, recipe) | ({} if auc is None else {AUC: auc})
+
+
+def score(z: Array, graph: AnyGraph, recipe: Recipe) -> Scores:
+    """Return all criteria of embeddings, and validation accuracy where the graph has labels."""
+    if not np.isfinite(z).all():  # a last step can break weights after a loss that was fine
+        raise DGBError("the embeddings became infinite; lower train.learning_rate")
+    scores = label_free_scores(z, links_of(graph))
+    if graph.labels is not None:
+        scores[VALIDATION] = validation_accuracy(z, graph, recipe.probe)
+    return scores
+
+
+def validation_accuracy(z: Array, graph: AnyGraph, probe: Probe) -> float:
+    """Return the accuracy on validation of a probe that is learnt from the train nodes.
+
+    This is the convex probe whatever `probe.kind` says: the others want test labels.
+    """
+    assert graph.labels is not None
+    return choose_classifier(z, graph.labels, graph.splits[0], probe).validation

@@ -1,23 +1,26 @@
-"""What a search has found: the recipe of the best trial, and a line for every trial."""
+"""The folder of a search: Optuna's study, a line for every trial, and the recipe of the best."""
 
-import math
-from collections.abc import Iterable
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.data.typed.graph import AnyGraph
+from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.files.jsonl import rewrite_lines
 from dgb.measure.job import Line
 from dgb.recipe import Recipe
-from dgb.tune.candidate import AUC, VALIDATION
-from dgb.tune.criteria import CRITERIA
 from dgb.tune.space import Space
 
 RECIPE = "recipe.toml"
 TRIALS = "trials.jsonl"
+FILE = "study.db"
+ATTRIBUTE = "made_for"
+DONE = ("COMPLETE", "PRUNED")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +95,74 @@ def _differences(recipe: Recipe) -> dict[str, dict[str, Any]]:
     return {name: section for name, section in changed.items() if section}
 
 
-def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
-    """Return Spearman's correlation of every criterion with validation accuracy, and its n.
+def import_optuna() -> Any:
+    """Return Optuna, quiet but for warnings; it comes with an extra of this package."""
+    try:
+        import optuna
+    except ImportError:
+        raise DGBError("tune needs Optuna: pip install 'deep-graph-bootstrapping[tune]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
 
-    It is taken over finished trials after their last epoch: a criterion that falls as training goes
-    on may well rank runs of equal length. One that is the same in all agrees by 0.
+
+def open_study(folder: Path, made_for: dict[str, Any], warm_up: int) -> Any:
+    """Return the folder's study, a new one where there is none; refuse one of another search.
+
+    `warm_up` is the number of epochs before which no trial is given up.
     """
-    from scipy.stats import spearmanr
+    optuna = import_optuna()
+    folder.mkdir(parents=True, exist_ok=True)
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=warm_up)
+    try:
+        study = optuna.create_study(
+            study_name="dgb",
+            storage=f"sqlite:///{folder / FILE}",
+            direction="maximize",
+            pruner=pruner,
+            load_if_exists=True,
+        )
+        _check_purpose(study, made_for, folder)
+    except DGBError:
+        raise
+    except Exception as error:  # SQLAlchemy's, SQLite's or Optuna's own, by what is broken
+        reason = str(error).splitlines()[0]
+        raise DGBError(f"cannot open {folder / FILE}: {reason}; give another --out") from error
+    states = optuna.trial.TrialState
+    for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
+        study.tell(trial.number, state=states.FAIL)
+    return study
 
-    last = [line["history"][-1] for line in lines if line["state"] == "complete"]
-    finished = [point for point in last if VALIDATION in point]
-    truth = [point[VALIDATION] for point in finished]
-    agreement: dict[str, tuple[float, int]] = {}
-    has_auc = bool(finished) and all(AUC in point for point in finished)
-    for name in (*CRITERIA, AUC) if has_auc else CRITERIA:
-        values = [point[name] for point in finished]
-        is_ranked = len(set(values)) > 1 and len(set(truth)) > 1
-        rho = float(spearmanr(values, truth).statistic) if is_ranked else 0.0
-        agreement[name] = (rho if math.isfinite(rho) else 0.0, len(finished))
-    return agreement
+
+def finished_trials(study: Any) -> list[Any]:
+    """Return the trials that came to an end, in order; those that were interrupted do not count."""
+    return [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in DONE]
+
+
+def next_trial(study: Any, seed: int, start: dict[str, Any]) -> Any:
+    """Return a new trial, which depends on the finished ones and the seed alone.
+
+    The first one is at `start`. A sampler that lived on through all trials would propose
+    something else after an interruption.
+    """
+    optuna = import_optuna()
+    count = len(finished_trials(study))
+    state = np.random.SeedSequence([seed, count]).generate_state(1)
+    study.sampler = optuna.samplers.TPESampler(seed=int(state[0]))
+    waiting = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.WAITING,))
+    if count == 0 and start and not waiting:
+        study.enqueue_trial(start)
+    return study.ask()
+
+
+def _check_purpose(study: Any, made_for: dict[str, Any], folder: Path) -> None:
+    made_for = json.loads(json.dumps(made_for))
+    known = study.user_attrs.get(ATTRIBUTE)
+    if known is None:
+        study.set_user_attr(ATTRIBUTE, made_for)
+        return
+    other = [name for name in made_for if known.get(name) != made_for[name]]
+    if other:
+        raise DGBError(
+            f"{folder} holds a search with another {', '.join(other)}; "
+            "give this one a folder of its own (--out), or the same settings to resume it"
+        )
