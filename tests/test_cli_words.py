@@ -11,7 +11,7 @@ from dgb.commands import reproduce
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.measure.place import Place
+from dgb.measure.job import Place
 from dgb.recipe import Train
 from dgb.reproduce import results
 from dgb.terminal import log

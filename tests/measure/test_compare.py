@@ -19,8 +19,7 @@ from dgb.files.jsonl import read_lines
 from dgb.measure import compare as runner
 from dgb.measure.compare import Repeats, leave_out, make_jobs
 from dgb.measure.comparison import as_text, make_comparison, read_comparison, write
-from dgb.measure.job import Job, Line
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Line, Place
 from dgb.recipe import Recipe
 
 SMALL = ["--set", "encoder.width=8", "--set", "train.epochs=2", "--set", "gcn.epochs=3"]

@@ -11,9 +11,8 @@ from dgb.errors import DGBError
 from dgb.evaluate import heads
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
-from dgb.measure.job import Job
+from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS
-from dgb.measure.place import Place
 from dgb.reproduce import by_test, results
 from dgb.reproduce.by_test import PROBES, look, plan_looks, tell
 from dgb.reproduce.results import read_all

@@ -12,8 +12,7 @@ from dgb.data.graph import Graph
 from dgb.evaluate import heads
 from dgb.evaluate.labels import draw_resplits
 from dgb.measure import job as jobs_of
-from dgb.measure.job import Job
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Place
 from dgb.reproduce import curves
 from dgb.reproduce.curve_figure import curves_of, write_curves
 from dgb.reproduce.curves import MAIN, measure_curves, plan_curves

@@ -20,9 +20,8 @@ from dgb.evaluate import heads as linear_heads
 from dgb.evaluate import heco as heco_probe
 from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.measure import measure as measuring
-from dgb.measure.job import Job
+from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS, measure
-from dgb.measure.place import Place
 from dgb.recipe import Recipe
 from dgb.reproduce import results
 from dgb.reproduce import typed_plan as hetero_plan

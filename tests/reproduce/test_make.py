@@ -12,9 +12,8 @@ from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
-from dgb.measure.job import Job
+from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS
-from dgb.measure.place import Place
 from dgb.reproduce import figures as drawing
 from dgb.reproduce import plan as planning
 from dgb.reproduce import results

@@ -14,7 +14,7 @@ from dgb.evaluate import heads
 from dgb.evaluate.labels import draw_resplits
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
-from dgb.measure.place import Place
+from dgb.measure.job import Place
 from dgb.recipe import Recipe
 from dgb.reproduce import curves
 from dgb.reproduce import rates as rating

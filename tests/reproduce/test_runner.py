@@ -15,9 +15,9 @@ from dgb.errors import DGBError
 from dgb.files.jsonl import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure import measure as measuring
-from dgb.measure.job import Job
+from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS, measure
-from dgb.measure.place import Place, in_parallel
+from dgb.measure.runner import in_parallel
 from dgb.recipe import Recipe
 from dgb.reproduce import results
 from dgb.reproduce.results import match_lines, measure_missing, verdict_line, verify

@@ -42,7 +42,7 @@ def run(options: Namespace) -> None:
     """Train every system N times on one graph; print one table and write it as a page."""
     from dgb.measure.compare import COMPARISON, compare
     from dgb.measure.comparison import as_text, make_comparison, write
-    from dgb.measure.place import Place
+    from dgb.measure.job import Place
     from dgb.report.page import write_comparison
 
     graph, jobs, missing = _choose_jobs(options)

@@ -14,7 +14,7 @@ from dgb.settings import split_list
 from dgb.terminal import log, output, resumable
 
 if TYPE_CHECKING:
-    from dgb.measure.place import Place
+    from dgb.measure.job import Place
 
 
 class Asked(NamedTuple):
@@ -195,7 +195,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Measure a table or draw a figure of the paper, resuming an earlier call."""
-    from dgb.measure.place import Place
+    from dgb.measure.job import Place
     from dgb.reproduce.plan import check_datasets
     from dgb.reproduce.published import DATASETS
     from dgb.reproduce.typed_plan import TABLE as HETERO

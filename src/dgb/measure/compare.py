@@ -14,9 +14,8 @@ from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored, without_test_labels
-from dgb.measure.job import Job, Line
+from dgb.measure.job import Job, Line, Place
 from dgb.measure.measure import as_line, train_jobs
-from dgb.measure.place import Place
 from dgb.measure.runner import Work, run
 from dgb.recipe import Recipe
 from dgb.run.machine import peak_mb, set_threads

@@ -1,18 +1,37 @@
-"""One line to measure: a training, its seed, and the place in a table that its score goes to."""
+"""One line to measure: a training, its seed, and where its graph and its score have their place."""
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from dgb.baselines.methods import METHODS, settings_hash
 from dgb.data.load import read_graph
 from dgb.data.typed.graph import AnyGraph
-from dgb.measure.place import Place
 from dgb.recipe import Data, Embed, Probe, Recipe
 
 Line = dict[str, Any]
 GRAPHS = 5  # kept in memory: a table takes a seed of every data set before the next
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where results go, where data comes from, and how many trainings run at once."""
+
+    results: Path = Path("results")
+    data_folder: str | None = None
+    jobs: int = 1
+    offline: bool = False
+    threads: int = 0  # CPU threads of one training; 0: OMP_NUM_THREADS, else a share of the cores
+
+    def __post_init__(self) -> None:
+        """Share the cores, unless the user has said how many threads a process has."""
+        chosen = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        shared = int(chosen) if chosen.isdecimal() else (cores or 1) // max(self.jobs, 1)
+        object.__setattr__(self, "threads", self.threads or max(1, shared))
 
 
 @dataclass(frozen=True)

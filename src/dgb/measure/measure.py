@@ -13,8 +13,7 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.probe import ProbeScores
 from dgb.evaluate.scores import score_embeddings
 from dgb.files.jsonl import append_line
-from dgb.measure.job import Job, Line
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Line, Place
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.model import embed_graph
 from dgb.run.score import describe

@@ -12,8 +12,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.link_split import split_edges
 from dgb.evaluate.links import edge_scores, link_scores
 from dgb.evaluate.scores import why_not_scored
-from dgb.measure.job import Job, Line
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Line, Place
 from dgb.measure.runner import Group, Work, require_lines, run
 from dgb.measure.table import percent, spread, text_table
 from dgb.recipe import ALL_TYPES, Recipe

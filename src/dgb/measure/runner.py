@@ -1,21 +1,32 @@
-"""Run jobs: in parallel, a line each into a file, resuming where an earlier call stopped."""
+"""Run jobs: in processes of their own, a line each into a file, resuming where a call stopped."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import ExitStack
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import NamedTuple
+from threading import Thread
+from typing import NamedTuple, TypeVar
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.files.jsonl import append_line, read_lines, rewrite_lines
 from dgb.files.lock import locked
-from dgb.measure.job import Job, Line, load
-from dgb.measure.place import FAILURES, Place, in_parallel
+from dgb.measure.job import Job, Line, Place, load
 from dgb.terminal import log, progress_bar
 
+# What one training may fail with while others continue: a mistake in its settings, a loss that
+# diverged, a matrix that no solver likes, or too little memory.
+FAILURES = (DGBError, MemoryError, RuntimeError, ValueError, ArithmeticError)
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 Jobs = Sequence[Job]
 Lines = dict[Job, Line]
 Group = tuple[Job, ...]  # jobs that one training serves
@@ -124,3 +135,59 @@ def _by_training(jobs: Jobs) -> list[Group]:
     for job in jobs:
         groups.setdefault(job.training, []).append(job)
     return [tuple(group) for group in groups.values()]
+
+
+# Not joblib: it brings objects back from files, which no module of the package may (the source is
+# searched for that), and its workers outlive a parent that is killed.
+def in_parallel(
+    function: Callable[[Task, Place], Result], tasks: Sequence[Task], place: Place
+) -> Iterator[tuple[Task, Result]]:
+    """Yield each task with its result as it finishes; one at a time needs no other process."""
+    if place.jobs == 1:
+        yield from ((task, function(task, place)) for task in tasks)
+        return
+    left = iter(tasks)
+    running: dict[Future[Result], Task] = {}
+    processes = ProcessPoolExecutor(place.jobs, get_context("spawn"), _end_with_parent)
+    with _quiet(place.threads), processes as pool:
+        while True:
+            # No more than run at once: a stop would have to wait for those handed out.
+            for task in islice(left, place.jobs - len(running)):
+                running[pool.submit(function, task, place)] = task
+            if not running:
+                return
+            try:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+            except BrokenProcessPool as error:
+                raise DGBError(
+                    "a training was killed, most often for want of memory; the same command with "
+                    "fewer --jobs resumes it"
+                ) from error
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it is killed, not wait for work for ever."""
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _quiet(threads: int) -> Iterator[None]:
+    """Let processes started in here draw no bars and use their share of the cores."""
+    wanted = {"TQDM_DISABLE": "1"}
+    wanted |= {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name in wanted:
+            del os.environ[name]
+        os.environ.update({name: value for name, value in before.items() if value is not None})

@@ -15,9 +15,8 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.heads import dgi_accuracies
 from dgb.evaluate.probe import linear_probe
 from dgb.files.atomic import write_text
-from dgb.measure.job import Job, Line, load
+from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import log_test_read, make_head
-from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.measure.table import markdown_table
 from dgb.recipe import Recipe

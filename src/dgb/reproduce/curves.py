@@ -18,9 +18,8 @@ from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import write_json
 from dgb.files.jsonl import read_lines
-from dgb.measure.job import Job, Line, load
+from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import make_head
-from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.recipe import Recipe
 from dgb.reproduce.pairs import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, view_settings

@@ -12,9 +12,9 @@ from dgb.cookbook import with_seed
 from dgb.drawing import PALETTE, UNLABELLED, plotting, save
 from dgb.errors import DGBError
 from dgb.files.atomic import write_json
-from dgb.measure.job import load
+from dgb.measure.job import Place, load
 from dgb.measure.measure import log_test_read
-from dgb.measure.place import Place, in_parallel
+from dgb.measure.runner import in_parallel
 from dgb.recipe import Recipe
 from dgb.reproduce.pairs import table4_recipe
 from dgb.reproduce.results import refuse_uncommitted

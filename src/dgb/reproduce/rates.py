@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dgb.files.atomic import write_text
-from dgb.measure.job import Job, Line
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Line, Place
 from dgb.recipe import Recipe
 from dgb.reproduce.curves import measure_curves
 from dgb.reproduce.pairs import (

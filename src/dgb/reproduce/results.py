@@ -8,9 +8,8 @@ from pathlib import Path
 from dgb.data.fingerprint import fingerprint
 from dgb.errors import DGBError
 from dgb.files.jsonl import read_lines
-from dgb.measure.job import Job, Line, load
+from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import measure
-from dgb.measure.place import Place
 from dgb.measure.runner import Work, require_lines, run
 from dgb.reproduce.plan import MOST_RUNS, TABLES, by_dgi_too, plan, with_seeds
 from dgb.reproduce.published import DATASETS

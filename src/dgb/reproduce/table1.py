@@ -7,8 +7,7 @@ from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.files.atomic import write_text
 from dgb.files.jsonl import read_lines, rewrite_lines
-from dgb.measure.job import Line, load
-from dgb.measure.place import Place
+from dgb.measure.job import Line, Place, load
 from dgb.measure.table import html_row, html_table, markdown_table
 from dgb.report.html import html_page
 from dgb.reproduce.published import DATASETS, citations, find_published, rows

@@ -15,8 +15,7 @@ from dgb.data.public.sources import (
 )
 from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
-from dgb.measure.job import Job, load
-from dgb.measure.place import Place
+from dgb.measure.job import Job, Place, load
 from dgb.recipe import Data
 from dgb.reproduce.plan import with_seeds
 from dgb.settings import check_names
