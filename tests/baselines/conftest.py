@@ -11,8 +11,8 @@ from torch import Tensor
 
 from dgb.baselines.inputs import as_dense, features
 from dgb.baselines.methods import METHODS
-from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph, Split, make_graph
+from dgb.measure.measure import run_method, score_result
 from dgb.recipe import Probe
 
 

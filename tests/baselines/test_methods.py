@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from dgb.baselines.methods import METHODS, _read_settings, settings_hash, settings_of
-from dgb.baselines.score import lacks, run_method
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.measure.compare import choose_methods
+from dgb.measure.measure import lacks, run_method
 from dgb.recipe import Recipe
 
 PLAIN = [key for key, method in METHODS.items() if "one" in method.graphs]

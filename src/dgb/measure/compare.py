@@ -8,14 +8,13 @@ import numpy as np
 import torch
 
 from dgb.baselines.methods import METHODS
-from dgb.baselines.score import lacks, score_result
 from dgb.cookbook import with_seed
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.scores import why_not_scored, without_test_labels
 from dgb.measure.job import Job, Line, Place
-from dgb.measure.measure import as_line, train_jobs
+from dgb.measure.measure import as_line, lacks, score_result, train_jobs
 from dgb.measure.runner import Work, run
 from dgb.recipe import Recipe
 from dgb.run.machine import peak_mb, set_threads

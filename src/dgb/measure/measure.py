@@ -1,25 +1,61 @@
-"""One measurement: train, choose on validation, then read the test labels once and log it."""
+"""One measurement: train, choose on validation, then read the test labels once and log it.
+
+A system is run with the labels that it may see, and one evaluator scores what all of them return.
+"""
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dgb.baselines.methods import METHODS
+import numpy as np
+
+from dgb.baselines.methods import METHODS, Method
 from dgb.baselines.own import train_rows
-from dgb.baselines.score import run_method, score_result
 from dgb.data.graph import Graph
-from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.probe import ProbeScores
-from dgb.evaluate.scores import score_embeddings
+from dgb.data.typed.graph import AnyGraph, HeteroGraph
+from dgb.errors import DGBError
+from dgb.evaluate.labels import choose_split
+from dgb.evaluate.probe import ProbeScores, accuracy, linear_probe
+from dgb.evaluate.scores import score_embeddings, without_labels, without_test_labels
 from dgb.files.jsonl import append_line
 from dgb.measure.job import Job, Line, Place
+from dgb.recipe import Probe
 from dgb.run.machine import peak_mb, reset_peak, set_threads
 from dgb.run.model import embed_graph
 from dgb.run.score import describe
 
 TEST_READS = "test_reads.jsonl"
 MEASURES = ("validation", "validation_macro_f1", "macro_f1", "micro_f1", "auc")
+
+
+def lacks(method: Method, graph: AnyGraph) -> str | None:
+    """Return why a method cannot run on this graph, None where it can."""
+    if isinstance(graph, HeteroGraph):
+        if "several" not in method.graphs:
+            return "it needs a graph of one node type"
+        lacks_features = method.function == "raw" and graph.nodes[graph.target].x is None
+    else:
+        if "one" not in method.graphs:
+            return "it needs a graph of several node types"
+        if "labels" in method.needs and graph.labels is None:
+            return "it learns from labels, and the graph has none to learn from"
+        lacks_features = "features" in method.needs and graph.num_features == 0
+    return "it learns from features, and the graph has none" if lacks_features else None
+
+
+def run_method(key: str, graph: AnyGraph, settings: Any, seed: int) -> Any:
+    """Return representations or classes; the method is shown no test label.
+
+    A method that does not classify is shown no label at all.
+    """
+    method = METHODS[key]
+    shown = without_test_labels(graph, seed)
+    if reason := lacks(method, shown):
+        raise DGBError(f"{key} cannot run on {graph.name}: {reason}")
+    if not method.classifies:
+        shown = without_labels(shown)
+    return method.run(shown, settings, seed)
 
 
 def measure(jobs: Sequence[Job], graph: AnyGraph, place: Place) -> list[Line]:
@@ -74,6 +110,17 @@ def score_line(job: Job, result: Any, graph: AnyGraph) -> Line:
         for name, found in scores["splits"].items()
     }
     return {"splits": splits} | {name: scores["cluster"][name] for name in ("nmi", "ari")}
+
+
+def score_result(method: Method, result: Any, graph: Graph, seed: int, probe: Probe) -> ProbeScores:
+    """Return accuracy on validation and test, which reads the test labels once."""
+    assert graph.labels is not None
+    labels, split = graph.labels, choose_split(graph, seed)
+    if not method.classifies:
+        return linear_probe(result, labels, split, probe, seed)
+    predicted = np.asarray(result)
+    right = [accuracy(predicted[part], labels[part]) for part in (split.validation, split.test)]
+    return ProbeScores(right[0], right[1], settings={})
 
 
 def as_line(scores: ProbeScores) -> Line:
