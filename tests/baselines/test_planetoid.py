@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from dgb.baselines.inputs import seeded
+from dgb.baselines.learn import labelled_nodes
 from dgb.baselines.planetoid import Planetoid, Settings, learn_labels_first
-from dgb.baselines.supervise import labelled_nodes
 from dgb.baselines.walks import label_pairs
 from dgb.data.graph import Graph
 from dgb.evaluate.scores import without_test_labels

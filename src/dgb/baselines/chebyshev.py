@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, features
-from dgb.baselines.learn import Schedule
-from dgb.baselines.supervise import TwoLayers, train_classifier
+from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -28,15 +27,10 @@ from dgb.views.sparse import SparseMatrix, sparse_matrix
 
 
 @dataclass(frozen=True)
-class Settings(Schedule):
+class Settings(TwoLayerSettings):
     """Of the Chebyshev filters; the defaults are those of Kipf and Welling."""
 
     order: int = setting(2, "K, the highest order of the polynomials", low=0)
-    hidden: int = setting(16, "units of the hidden layer", low=1)
-    dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
-    epochs: int = setting(200, "at most", low=0)
-    learning_rate: float = setting(0.01, "of Adam", low=0)
-    weight_decay: float = setting(5e-4, "of the first layer", low=0)
 
 
 class ChebyshevLayer(nn.Module):

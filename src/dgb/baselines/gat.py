@@ -18,8 +18,7 @@ from torch_geometric.utils import add_self_loops, from_scipy_sparse_matrix
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, features
-from dgb.baselines.learn import Schedule
-from dgb.baselines.supervise import train_classifier
+from dgb.baselines.learn import Schedule, train_classifier
 from dgb.data.graph import Graph
 from dgb.settings import setting
 from dgb.views.augment import Features

@@ -15,19 +15,16 @@ from torch_geometric.nn import GCNConv
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, adj, features
-from dgb.baselines.learn import Schedule
-from dgb.baselines.supervise import TwoLayers, train_classifier
+from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.settings import setting
 
 
 @dataclass(frozen=True)
-class Settings(Schedule):
+class Settings(TwoLayerSettings):
     """Of GCN; settings.toml has its paper's, which are too narrow and too strict elsewhere."""
 
     hidden: int = setting(64, "units of the hidden layer", low=1)
-    dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
-    epochs: int = setting(200, "at most", low=0)
     learning_rate: float = setting(0.05, "of Adam", low=0)
     weight_decay: float = setting(5e-5, "of the first layer", low=0)
     patience: int = setting(30, "epochs without a better validation; 0 takes all", low=0)

@@ -25,8 +25,7 @@ from torch import Tensor, nn
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, features
-from dgb.baselines.learn import Schedule
-from dgb.baselines.supervise import TwoLayers, train_classifier
+from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
 from dgb.settings import setting
@@ -41,17 +40,12 @@ POINTS = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))  # where i
 
 
 @dataclass(frozen=True)
-class Settings(Schedule):
+class Settings(TwoLayerSettings):
     """Of GWNN; the defaults are its release's on Cora, but for the epochs."""
 
     scale: float = setting(1.0, "s, how far wavelets reach", low=0, high=5)
     basis: str = setting("release", "which ψ goes with ψ⁻¹", among=("release", "paper"))
     error: float = setting(1e-4, "of ψ and ψ⁻¹ at most, in the spectral norm", low=1e-7)
-    hidden: int = setting(16, "units of the hidden layer", low=1)
-    dropout: float = setting(0.5, "of the input of each layer", low=0, high=0.95)
-    epochs: int = setting(200, "at most", low=0)
-    learning_rate: float = setting(0.01, "of Adam", low=0)
-    weight_decay: float = setting(5e-4, "of the first layer", low=0)
     patience: int = setting(100, "epochs without a better validation; 0 takes all", low=0)
 
 

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
 from dgb.arrays import Array
-from dgb.baselines.supervise import labelled_nodes
+from dgb.baselines.learn import labelled_nodes
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.settings import setting

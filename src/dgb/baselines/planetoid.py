@@ -26,8 +26,7 @@ from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, s
 
 from dgb.arrays import Array
 from dgb.baselines.inputs import FeatureLinear, seeded
-from dgb.baselines.learn import Schedule, step
-from dgb.baselines.supervise import Labels, keep_best, labelled_nodes
+from dgb.baselines.learn import Labels, Schedule, keep_best, labelled_nodes, step
 from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs, pair_weights
 from dgb.data.graph import Graph
 from dgb.model.layers import Adam
