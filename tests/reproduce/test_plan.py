@@ -11,7 +11,7 @@ from dgb.errors import DGBError
 from dgb.reproduce.pairs import ABLATIONS, chosen_rates, rate_keys, table3_recipe
 from dgb.reproduce.plan import by_dgi_too, check_datasets, plan
 from dgb.reproduce.published import DATASETS, rows
-from dgb.reproduce.summary import summarise
+from dgb.reproduce.render import summarise
 from dgb.run.resolve import check_recipe
 
 

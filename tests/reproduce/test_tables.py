@@ -9,8 +9,7 @@ import pytest
 from dgb.cookbook import load_recipe
 from dgb.measure.job import Job
 from dgb.reproduce.published import Cell
-from dgb.reproduce.render import BY_DGI, write_table
-from dgb.reproduce.summary import Measured, summarise
+from dgb.reproduce.render import BY_DGI, Measured, summarise, write_table
 
 
 def make_cell(*values: float, paper: float | None = None) -> Measured:

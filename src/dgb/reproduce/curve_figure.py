@@ -13,7 +13,7 @@ from dgb.measure.table import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
 from dgb.reproduce.pairs import BEST
 from dgb.reproduce.published import DATASETS, find_published, rows
-from dgb.reproduce.summary import OWN_TITLES
+from dgb.reproduce.render import OWN_TITLES
 
 COLUMNS, PANEL = 6, (2.3, 2.1)  # panels a line, inches
 PROBES = {"dgi": "DGI's probe", "solved": "solved probe"}

@@ -1,14 +1,21 @@
-"""The paper's tables as Markdown and as pages: our figures next to the published ones."""
+"""The paper's tables as Markdown and as pages: our figures next to the published ones.
 
+A cell is mean ± std (n), with the published figure next to it, and whether they agree.
+"""
+
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+import numpy as np
+
+from dgb.baselines.methods import METHODS
 from dgb.files.atomic import write_text
-from dgb.measure.table import html_row, html_table, markdown_table
+from dgb.measure.job import Line
+from dgb.measure.table import html_row, html_table, markdown_table, mean_std, spread
 from dgb.report.html import html_page
-from dgb.reproduce.published import Cell
+from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, find_published, rows
 from dgb.reproduce.results import Pairs, of_probe
-from dgb.reproduce.summary import Measured, SummaryRow, summarise
 
 TITLES = {
     "table2": "Table 2: accuracy on test nodes, in percent",
@@ -23,47 +30,104 @@ NOTE = (
     "≠ where it does not; ▼ where we fall short of it by more than two published deviations, or "
     "1.5 points where none is published. In parentheses: published, not measured by us."
 )
-
-
 BY_DGI = (
     "The same trainings by DGI's probe: the mean of 50 linear heads, 100 steps of Adam, rows as "
     "they are"
 )
+# Rows that no published table has, and what they are.
+OWN_TITLES = {
+    "deepwalk-alone": "DeepWalk, without features",
+    "dgb-shared": "DGB, one recipe for all",
+    "dgb-default": "DGB, default recipe",
+    "dgb-plus": "DGB, a recipe of its own",
+    "heat": "NFD + ADJ / ND + DIFF, heat kernel",
+    "error 0.001": "NFD + ADJ / ND + DIFF, diffusion to 0.001",
+    "heads 128": "NFD + ADJ / ND + DIFF, heads of 128",
+    "embed-diff": "NFD + ADJ / ND + DIFF, embedded with DIFF (DGB-DIFF)",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A cell as we measured it, in percent, with what the paper prints."""
+
+    values: tuple[float, ...]
+    validation: tuple[float, ...]
+    paper: Cell | None
+
+    @property
+    def mean(self) -> float:
+        """Mean over independent trainings."""
+        return mean_std(self.values)[0]
+
+    @property
+    def std(self) -> float:
+        """Sample standard deviation over independent trainings."""
+        return mean_std(self.values)[1]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % t interval of the mean; one training has none."""
+        n = len(self.values)
+        if n < 2:
+            return None
+        from scipy.stats import t
+
+        half = float(t.ppf(0.975, n - 1)) * self.std / np.sqrt(n)
+        return self.mean - half, self.mean + half
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        return None if self.paper is None else self.mean - self.paper.mean
+
+    @property
+    def is_short(self) -> bool:
+        """Tell whether we fall short by more than two published deviations, or 1.5 points."""
+        if self.paper is None or self.difference is None:
+            return False
+        return self.difference < -(1.5 if self.paper.std is None else 2 * self.paper.std)
+
+    @property
+    def is_inside(self) -> bool | None:
+        """Tell whether the paper's figure lies inside our interval, as far as both exist."""
+        if self.paper is None or self.interval is None:
+            return None
+        low, high = self.interval
+        return bool(low <= self.paper.mean <= high)
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A row of a table: measured cells by data set, and the published ones where ours are not."""
+
+    key: str
+    title: str
+    measured: dict[str, Measured]
+    paper: dict[str, Cell]
 
 
 def write_table(table: str, pairs: Pairs, results: Path) -> str:
     """Write results/TABLE.md and results/TABLE.html from lines; return the Markdown."""
-    rows = summarise(table, of_probe(pairs, is_dgi=False))
-    dgi = of_probe(pairs, is_dgi=True)
-    again = [row for row in summarise(table, dgi) if row.measured] if dgi else []
-    text = f"# {TITLES[table]}\n\n{NOTE}\n\n{_markdown(rows)}\n"
-    body = f'<p class="note">{escape(NOTE)}</p>\n{_html_table(rows)}'
-    if again:
-        text += f"\n{BY_DGI}:\n\n{_markdown(again)}\n"
-        body += f"\n<h2>{escape(BY_DGI)}</h2>\n{_html_table(again)}"
+    made, page = _tables(summarise(table, of_probe(pairs, is_dgi=False)))
+    text = f"# {TITLES[table]}\n\n{NOTE}\n\n{made}\n"
+    body = f'<p class="note">{escape(NOTE)}</p>\n{page}'
+    if dgi := of_probe(pairs, is_dgi=True):
+        made, page = _tables([row for row in summarise(table, dgi) if row.measured])
+        text += f"\n{BY_DGI}:\n\n{made}\n"
+        body += f"\n<h2>{escape(BY_DGI)}</h2>\n{page}"
     write_text(results / f"{table}.md", text)
     write_text(results / f"{table}.html", html_page(TITLES[table], body))
     return text
 
 
-def _datasets(rows: list[SummaryRow]) -> list[str]:
-    return list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
-
-
-def _markdown(rows: list[SummaryRow]) -> str:
-    datasets = _datasets(rows)
-    cells = [(row.title, *(_text(row, dataset) for dataset in datasets)) for row in rows]
-    return markdown_table(_head(datasets), cells, is_narrow=True)
-
-
-def _html_table(rows: list[SummaryRow]) -> str:
-    datasets = _datasets(rows)
+def _tables(rows: list[SummaryRow]) -> tuple[str, str]:
+    """Return rows in Markdown and in HTML."""
+    datasets = list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
+    head = "", *(dataset.replace("_", " ").capitalize() for dataset in datasets)
+    cells = [(row.title, *(_text(row, d) for d in datasets)) for row in rows]
     made = [html_row((escape(row.title), *(_html(row, d) for d in datasets))) for row in rows]
-    return html_table(_head(datasets), made)
-
-
-def _head(datasets: list[str]) -> tuple[str, ...]:
-    return "", *(dataset.replace("_", " ").capitalize() for dataset in datasets)
+    return markdown_table(head, cells, is_narrow=True), html_table(head, made)
 
 
 def _text(row: SummaryRow, dataset: str) -> str:
@@ -86,9 +150,7 @@ def _html(row: SummaryRow, dataset: str) -> str:
 
 
 def _ours(cell: Measured) -> str:
-    if len(cell.values) == 1:
-        return f"{cell.mean:.1f} (1)"
-    return f"{cell.mean:.1f} ± {cell.std:.1f} ({len(cell.values)})"
+    return f"{spread(cell.values)} ({len(cell.values)})"
 
 
 def _against(cell: Measured) -> str:
@@ -100,3 +162,45 @@ def _against(cell: Measured) -> str:
 def _figure(cell: Cell | None) -> str:
     assert cell is not None
     return f"{cell.mean:.1f}" + (f" ± {cell.std:.1f}" if cell.std is not None else "")
+
+
+def summarise(table: str, pairs: Pairs) -> list[SummaryRow]:
+    """Return the rows of a table by one probe: the paper's in its order, then those we added.
+
+    After them stands what others have published on the same split and neither of us measured.
+    """
+    cells: dict[str, dict[str, list[Line]]] = {}
+    for job, line in pairs:
+        cells.setdefault(job.method, {}).setdefault(job.dataset, []).append(line)
+    datasets = list(dict.fromkeys(job.dataset for job, _ in pairs))
+    paper = {row.key: row.title for row in rows(table)} if table.startswith("table") else {}
+    others = {anchor.key: anchor for anchor in anchors()} if table == "table2" else {}
+    found = []
+    for key in dict.fromkeys((*paper, *cells, *others)):
+        # Of a system that the paper does not list, what is printed elsewhere.
+        printed = others[key].cells if key in others else {}
+        if key in paper:
+            printed = {d: cell for d in DATASETS if (cell := find_published(table, key, d))}
+        printed = {d: printed[d] for d in datasets if d in printed}
+        own = cells.get(key, {})
+        measured = {d: _measured(own[d], printed.get(d)) for d in datasets if d in own}
+        title = paper.get(key) or (_own_title(key) if own else _anchor_title(others[key]))
+        found.append(SummaryRow(key, title, measured, printed))
+    return found
+
+
+def _measured(lines: list[Line], paper: Cell | None) -> Measured:
+    test, validation = (
+        tuple(100 * line[name] for line in lines) for name in ("test_accuracy", "val_accuracy")
+    )
+    return Measured(test, validation, paper)
+
+
+def _own_title(key: str) -> str:
+    return OWN_TITLES.get(key, METHODS[key].title if key in METHODS else key)
+
+
+def _anchor_title(anchor: Anchor) -> str:
+    rerun = " / ".join(f"{cell.mean:.1f}" for cell in anchor.rerun.values())
+    remarks = [remark for remark in ("published elsewhere", anchor.note, rerun) if remark]
+    return f"{anchor.title} ({'; '.join(remarks)})"
