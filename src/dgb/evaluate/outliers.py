@@ -42,10 +42,10 @@ def score_outliers(low: Array, adjacency: Any) -> Array:
     has_any = np.diff(adjacency.indptr) > 0
     if not has_any.any():
         return scores
-    own, mean = low[has_any], _neighbor_means(low, adjacency)[has_any]
+    degree = np.diff(adjacency.indptr)[has_any][:, None]
+    own, mean = low[has_any], (_ones(adjacency) @ low)[has_any] / degree
     # The mean of few neighbors is uncertain: of one it has the variance of a node.
-    certainty = np.sqrt(1 + 1 / np.diff(adjacency.indptr)[has_any])[:, None]
-    difference = (own - mean) / certainty
+    difference = (own - mean) / np.sqrt(1 + 1 / degree)
     usual = np.sqrt((difference**2).mean(axis=0))
     # Directions that hardly vary are of a few nodes with rare words: not to be blown up.
     usual = np.maximum(usual, SMALLEST * usual.max())
@@ -132,11 +132,6 @@ def _fill(part: Any, is_gap: Array, ones: Any) -> Any:
     mean = sparse.diags_array(is_filled / np.maximum(count, 1)) @ ones
     own = sparse.diags_array((~is_filled).astype(np.float64)) @ part
     return own + mean @ (sparse.diags_array(is_known) @ part)
-
-
-def _neighbor_means(low: Array, adjacency: Any) -> Array:
-    degree = np.maximum(np.diff(adjacency.indptr), 1)[:, None]
-    return np.asarray(_ones(adjacency) @ low / degree)
 
 
 def _ones(adjacency: Any) -> Any:

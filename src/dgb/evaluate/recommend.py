@@ -53,11 +53,11 @@ def recommend_links(
     """
     find, wide = _find_candidates(ranking, adjacency, rows, k)
     rows = np.arange(len(ranking.z)) if rows is None else rows
-    edges, best = _number_edges(adjacency), []
+    codes, best = _number_edges(adjacency), []
     step = max(PAIRS // max(wide, 1), 1)
     for start in range(0, len(rows), step):
         part = slice(start, min(start + step, len(rows)))
-        best.append(_best_of(ranking.score, edges, rows[part], find(part), k))
+        best.append(_best_of(ranking, codes, rows[part], find(part), k))
     pairs, score = (np.concatenate(arrays) for arrays in zip(*best, strict=True))
     _, first = np.unique(_number_pairs(pairs, len(ranking.z)), return_index=True)
     first.sort()
@@ -116,18 +116,18 @@ def _once(nodes: Array, rows: Array) -> Array:
 
 
 def _best_of(
-    score: Scorer, edges: "_Edges", rows: Array, near: _Candidates, k: int
+    ranking: Ranking, codes: Array, rows: Array, near: _Candidates, k: int
 ) -> tuple[Array, Array]:
     """Return the k best pairs of every row with its candidates, and their scores."""
-    wanted = rows[:, None] * edges.num_nodes + near.nodes
+    wanted = rows[:, None] * len(ranking.z) + near.nodes
     is_free = near.nodes != rows[:, None]
-    is_free &= edges.codes[np.searchsorted(edges.codes[:-1], wanted)] != wanted
+    is_free &= codes[np.searchsorted(codes[:-1], wanted)] != wanted
     value = np.full(wanted.shape, -np.inf)
     if near.score is not None:
         value[is_free] = near.score[is_free]
     elif is_free.any():
         place, _ = np.nonzero(is_free)
-        value[is_free] = score(np.stack([rows[place], near.nodes[is_free]], axis=1))
+        value[is_free] = ranking.score(np.stack([rows[place], near.nodes[is_free]], axis=1))
     order = np.argsort(-value, axis=1, kind="stable")[:, :k]
     place, turn = np.nonzero(np.take_along_axis(is_free, order, axis=1))
     column = order[place, turn]
@@ -163,16 +163,12 @@ def check_links(ranking: Ranking, split: LinkSplit, k: int) -> dict[str, float]:
     return {"auc": auc, "hits": float(hits.mean()), "chance": min(k / max(count - 1, 1), 1.0)}
 
 
-class _Edges(NamedTuple):
-    codes: Array  # a number for every edge, rising, and −1 behind them
-    num_nodes: int
-
-
-def _number_edges(adjacency: Any) -> _Edges:
+def _number_edges(adjacency: Any) -> Array:
+    """Return a number for every edge, rising, and −1 behind them."""
     edges = canonical_rows(adjacency)
     count = int(edges.shape[0])
     codes = np.repeat(np.arange(count), np.diff(edges.indptr)) * count + edges.indices
-    return _Edges(np.append(codes, -1), count)
+    return np.append(codes, -1)
 
 
 def _number_pairs(pairs: Array, num_nodes: int) -> Array:
