@@ -19,7 +19,6 @@ from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import log_test_read, make_head
 from dgb.measure.runner import Work, require_lines, run
 from dgb.measure.table import markdown_table
-from dgb.recipe import Recipe
 from dgb.reproduce.pairs import BEST
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import find_published
@@ -47,16 +46,14 @@ PROBES = {
 def plan_looks() -> list[Job]:
     """Return the trainings: at the recipe's own rates several, at the others of the grid one."""
     recipe = load_recipe(f"paper-{DATASET}")
+    length = (f"train.epochs={MOST}",)
     own = Rates(recipe.view1.nfd_drop_rate, recipe.view2.nd_drop_rate)
     cells = [
-        Job(TABLE, f"nfd {rates.nfd:g}, nd {rates.nd:g}", DATASET, "dgb", _recipe_at(rates))
+        Job(TABLE, f"nfd {rates.nfd:g}, nd {rates.nd:g}", DATASET, "dgb", load_recipe(at, length))
         for rates in dict.fromkeys((own, *GRID))
+        for at in [rated_recipe(DATASET, BEST, rates)]
     ]
     return with_seeds(cells, [RUNS] + [1] * (len(cells) - 1))
-
-
-def _recipe_at(rates: Rates) -> Recipe:
-    return load_recipe(rated_recipe(DATASET, BEST, rates), (f"train.epochs={MOST}",))
 
 
 def look(place: Place) -> str:

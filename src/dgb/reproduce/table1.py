@@ -38,19 +38,16 @@ def _edges_reason(dataset: str, ours: int, paper: int) -> str:
     # A reason is given only where it accounts for the whole difference.
     if (listed, listed - repeated - to_self) != (paper, ours):
         return _describe_difference(ours, paper)
-    parts = [f"{repeated} repeat a pair of papers ({_how_repeated(counted)})"]
+    how = "both ways or twice one way: not counted, as the files do not keep directions"
+    if counted.get("mutual") == repeated:
+        how = "they cite each other"
+    parts = [f"{repeated} repeat a pair of papers ({how})"]
     if to_self:
         parts.append(f"{to_self} are papers citing themselves")
     return (
         f"the paper counts the {listed} listed citations; of these {' and '.join(parts)}. "
         f"We count a pair once and no self-citation: {listed} − {repeated + to_self} = {ours}."
     )
-
-
-def _how_repeated(counted: dict[str, int]) -> str:
-    if counted.get("mutual") == counted["repeated"]:
-        return "they cite each other"
-    return "both ways or twice one way: not counted, as the files do not keep directions"
 
 
 def _describe_difference(ours: int, paper: int) -> str:

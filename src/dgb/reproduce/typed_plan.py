@@ -125,16 +125,11 @@ def sets_at_hand(place: Place, names: Collection[str] = DATASETS) -> tuple[str, 
     """Return the data sets that need no download, and log which are not there."""
     found = tuple(name for name in names if _is_at_hand(name, place.data_folder))
     if missing := [name for name in names if name not in found]:
-        log(f"not there: {', '.join(missing)}; {_how_to_get(missing)}")
+        ways = [f"`dgb data fetch {name}` gets it" for name in missing if dataset_name(name)]
+        if len(ways) < len(missing):
+            ways.append("folders as HeCo publishes them go into --data-folder or DGB_DATA")
+        log(f"not there: {', '.join(missing)}; {', '.join(ways)}")
     return found
-
-
-def _how_to_get(missing: list[str]) -> str:
-    public = [name for name in missing if dataset_name(name)]
-    ways = [f"`dgb data fetch {name}` gets it" for name in public]
-    if len(public) < len(missing):
-        ways.append("folders as HeCo publishes them go into --data-folder or DGB_DATA")
-    return ", ".join(ways)
 
 
 def _is_at_hand(name: str, data_folder: str | None) -> bool:
