@@ -9,6 +9,7 @@ from dgb.evaluate import labels as sample
 from dgb.evaluate import predict
 from dgb.evaluate.folds import (
     calibration_error,
+    cross_validate,
     deal_folds,
     fit_classes,
     fit_temperature,
@@ -52,6 +53,17 @@ def test_probabilities_hold_on_nodes_that_no_label_was_used_of() -> None:
     bare = soften(strong.apply(strong.scaling.rows(z, slice(300, None))), 1.0)
     assert calibration_error(bare, labels[300:]) > 0.2
     assert calibration_error(strong.predict(z)[300:], labels[300:]) < 0.04
+
+
+@pytest.mark.parametrize(
+    ("form", "tried"), [("auto", ["none", "l2"]), ("any", ["none", "l2", "rms"]), ("rms", ["rms"])]
+)
+def test_all_scalings_that_the_recipe_names_are_tried(form: str, tried: list[str]) -> None:
+    z, labels = planted(60, 0.5)
+    recipe = Probe(weight_decays=(0.1,), normalise=form)
+    folds, fit = deal_folds(labels), fit_classes(3)
+    settings, _ = cross_validate(z, np.arange(60), labels, folds, fit, recipe)
+    assert [scaling.form for scaling, _ in settings] == tried
 
 
 def test_labels_of_other_nodes_are_not_read() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dgb.arrays import Array
-from dgb.evaluate.probe import Nodes, Scaling, fit_logistic, learn_scaling
+from dgb.evaluate.probe import Nodes, Scaling, fit_logistic, learn_scalings
 from dgb.recipe import Probe
 
 FOLDS = 5
@@ -32,8 +32,7 @@ def cross_validate(
 ) -> tuple[list[tuple[Scaling, float]], list[Array]]:
     """Return what was tried, and for each what folds without them say of the nodes."""
     recipe, settings, outputs = recipe or Probe(), [], []
-    for form in ("none", "l2") if recipe.normalise == "auto" else (recipe.normalise,):
-        scaling = learn_scaling(z, form)
+    for scaling in learn_scalings(z, recipe):
         rows = scaling.rows(z, nodes)
         for decay in recipe.weight_decays:
             found: Any = None

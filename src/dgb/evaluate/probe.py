@@ -67,6 +67,13 @@ def learn_scaling(z: Any, form: str) -> Scaling:
     return Scaling(form, max(float(length), 1e-12))
 
 
+def learn_scalings(z: Any, recipe: Probe) -> list[Scaling]:
+    """Return the ways to scale rows of z that a recipe asks to be tried."""
+    searched = {"auto": ("none", "l2"), "any": ("none", "l2", "rms")}
+    forms = searched.get(recipe.normalise, (recipe.normalise,))
+    return [learn_scaling(z, form) for form in forms]
+
+
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """A fitted logistic regression and how it was chosen."""
@@ -141,12 +148,10 @@ def choose_classifier(z: Any, labels: Array, split: Split, recipe: Probe) -> Cla
     start to draw. Accuracies on a few hundred nodes tie often: the smaller loss decides. Of more
     than 100,000 train nodes, or validation nodes, a sample of as many is taken (`sample_split`).
     """
-    searched = {"auto": ("none", "l2"), "any": ("none", "l2", "rms")}
-    forms = searched.get(recipe.normalise, (recipe.normalise,))
     split = sample_split(split, labels)
     candidates = [
         _classifier(rows, labels, split, scaling, weight_decay)
-        for scaling in (learn_scaling(z, form) for form in forms)
+        for scaling in learn_scalings(z, recipe)
         # Once for all weight decays: of a large graph a copy takes long.
         for rows in [tuple(scaling.rows(z, part) for part in (split.train, split.validation))]
         for weight_decay in recipe.weight_decays
