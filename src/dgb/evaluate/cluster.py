@@ -55,7 +55,7 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     means = MiniBatchKMeans(num_clusters, batch_size=4096, n_init=STARTS, random_state=start)
     if z.shape[0] <= LEARNT_NODES:
         return np.asarray(means.fit_predict(normalize(z)))
-    means.fit(normalize(_sampled_rows(z, LEARNT_NODES, seed)))
+    means.fit(normalize(sample_rows(z, LEARNT_NODES, seed)))
     return np.concatenate([means.predict(normalize(z[part])) for part in row_parts(*z.shape)])
 
 
@@ -67,7 +67,7 @@ def choose_clusters(z: Array, seed: int) -> int:
     from sklearn.cluster import KMeans
     from sklearn.metrics import pairwise_distances
 
-    rows = unit_rows(np.asarray(_sampled_rows(z, SAMPLE, seed), np.float32))
+    rows = unit_rows(np.asarray(sample_rows(z, SAMPLE, seed), np.float32))
     distances = pairwise_distances(rows)
     if min(rows.shape) > WIDTH:
         rows = principal_rows(rows, WIDTH, seed)
@@ -109,7 +109,8 @@ def central_rows(z: Array, clusters: Array, count: int) -> list[Array]:
     return found
 
 
-def _sampled_rows(z: Any, count: int, seed: int) -> Any:
+def sample_rows(z: Any, count: int, seed: int) -> Any:
+    """Return at most so many rows of z, the same for the same seed, in their order."""
     if z.shape[0] <= count:
         return z
     return z[np.sort(np.random.default_rng(seed).choice(z.shape[0], count, replace=False))]

@@ -14,6 +14,7 @@ import torch
 from dgb.arrays import Array
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.cluster import sample_rows
 from dgb.measure.job import Line
 from dgb.recipe import Recipe
 from dgb.settings import unknown_name
@@ -55,7 +56,7 @@ def spectrum_decay(z: Array, _adjacency: Any) -> float:
 
 def uniformity(z: Array, _adjacency: Any) -> float:
     """Return −log of the mean of exp(−2 d²) over pairs of rows on the sphere (Wang & Isola)."""
-    rows = _unit(_sample(z))
+    rows = _unit(sample_rows(z, SAMPLE, SEED))
     similar = np.exp(4 * np.minimum(rows @ rows.T, 1) - 4)
     count = len(rows)
     others = (similar.sum() - np.trace(similar)) / (count * (count - 1))
@@ -82,7 +83,7 @@ def cluster_silhouette(z: Array, _adjacency: Any) -> float:
     """Return how far apart k-means clusters are: the silhouette by cosine, −1 without clusters."""
     from sklearn.metrics import silhouette_score
 
-    rows = _unit(_sample(z))
+    rows = _unit(sample_rows(z, SAMPLE, SEED))
     clusters = _fit_clusters(rows).labels_
     if not 1 < len(np.unique(clusters)) < len(rows):
         return -1.0
@@ -94,7 +95,7 @@ def cluster_modularity(z: Array, adjacency: Any) -> float:
     total = float(adjacency.sum())
     if total == 0:
         return 0.0
-    clusters = _fit_clusters(_unit(_sample(z))).predict(_unit(z))
+    clusters = _fit_clusters(_unit(sample_rows(z, SAMPLE, SEED))).predict(_unit(z))
     heads = np.repeat(np.arange(len(z)), np.diff(adjacency.indptr))
     is_inside = clusters[heads] == clusters[adjacency.indices]
     degrees = np.bincount(clusters, weights=np.asarray(adjacency.sum(axis=1)).ravel())
@@ -153,7 +154,7 @@ def rank_agreement(lines: Iterable[Line]) -> dict[str, tuple[float, int]]:
 
 def _spectrum(z: Array) -> Array:
     """Return the eigenvalues of the covariance, largest first, as shares of the largest."""
-    rows = _sample(z).astype(np.float64)
+    rows = sample_rows(z, SAMPLE, SEED).astype(np.float64)
     centred = rows - rows.mean(axis=0)
     gram = centred @ centred.T if rows.shape[0] < rows.shape[1] else centred.T @ centred
     # Centring takes one dimension, whose eigenvalue would be zero for any embeddings.
@@ -161,12 +162,6 @@ def _spectrum(z: Array) -> Array:
     if values[0] <= 1e-12 * np.square(rows).sum():  # all rows alike: as bad as on one line
         values = np.eye(1, len(values))[0]
     return np.asarray(np.maximum(values / values[0], FLOOR))
-
-
-def _sample(z: Array) -> Array:
-    if len(z) <= SAMPLE:
-        return z
-    return z[np.sort(np.random.default_rng(SEED).choice(len(z), SAMPLE, replace=False))]
 
 
 def _unit(rows: Array) -> Array:
