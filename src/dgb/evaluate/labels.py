@@ -43,21 +43,13 @@ def splits_by_name(graph: AnyGraph, seed: int) -> dict[str, Split]:
 
     Of a graph of one node type it is one without a name; of several types, all that it has.
     """
-    nodes = graph.target_graph()
-    return {name: choose_split(nodes, number) for name, number in _numbers(graph, seed).items()}
-
-
-def _numbers(graph: AnyGraph, seed: int) -> dict[str, int]:
-    """Return every split's name, and the number by which `choose_split` finds it."""
-    if isinstance(graph, Graph):
-        return {"": seed}
-    count = len(graph.splits)
-    if not count:
-        return {"random split": seed}
+    nodes, count = graph.target_graph(), len(graph.splits)
+    if isinstance(graph, Graph) or not count:
+        return {"" if isinstance(graph, Graph) else "random split": choose_split(nodes, seed)}
     # A name given twice, or to some splits alone, would hide the scores of others.
     is_named = len(set(graph.split_names)) == len(graph.split_names) == count
     names = graph.split_names if is_named else [f"split {i + 1}" for i in range(count)]
-    return {name: number for number, name in enumerate(names)}
+    return {name: choose_split(nodes, number) for number, name in enumerate(names)}
 
 
 def describe_labels(graph: AnyGraph, seed: int) -> str:
