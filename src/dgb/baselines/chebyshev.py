@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.inputs import FeatureLinear
 from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
@@ -74,5 +74,4 @@ def draw_network(num_features: int, num_classes: int, settings: Settings) -> Two
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    inputs = (features(graph), scaled_laplacian(graph))
-    return train_classifier(graph, settings, seed, draw_network, inputs)
+    return train_classifier(graph, settings, seed, draw_network, scaled_laplacian(graph))

@@ -17,9 +17,10 @@ from torch_geometric.nn import GATConv
 from torch_geometric.utils import add_self_loops, from_scipy_sparse_matrix
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.inputs import FeatureLinear
 from dgb.baselines.learn import Schedule, train_classifier
 from dgb.data.graph import Graph
+from dgb.run.machine import choose_device
 from dgb.settings import setting
 from dgb.views.augment import Features
 
@@ -61,8 +62,8 @@ class GAT(nn.Module):
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    x = features(graph)
-    return train_classifier(graph, settings, seed, GAT, (x, looped_edges(graph).to(x.device)))
+    edges = looped_edges(graph).to(choose_device("auto"))
+    return train_classifier(graph, settings, seed, GAT, edges)
 
 
 def looped_edges(graph: Graph) -> Tensor:

@@ -14,7 +14,7 @@ from torch import nn
 from torch_geometric.nn import GCNConv
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, adj, features
+from dgb.baselines.inputs import FeatureLinear, adj
 from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.settings import setting
@@ -40,5 +40,4 @@ def draw_network(num_features: int, num_classes: int, settings: Settings) -> Two
 
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
-    inputs = (features(graph), adj(graph).csr)
-    return train_classifier(graph, settings, seed, draw_network, inputs)
+    return train_classifier(graph, settings, seed, draw_network, adj(graph).csr)

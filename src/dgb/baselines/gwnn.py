@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import FeatureLinear, features
+from dgb.baselines.inputs import FeatureLinear
 from dgb.baselines.learn import TwoLayers, TwoLayerSettings, train_classifier
 from dgb.data.graph import Graph
 from dgb.run.machine import choose_device
@@ -96,5 +96,4 @@ def series(values: Array, error: float) -> tuple[float, ...]:
 def classify(graph: Graph, settings: Settings, seed: int) -> Array:
     """Return a class for every node."""
     draw = partial(draw_network, graph.num_nodes)
-    inputs = (features(graph), make_wavelets(graph, settings))
-    return train_classifier(graph, settings, seed, draw, inputs)
+    return train_classifier(graph, settings, seed, draw, make_wavelets(graph, settings))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from dgb.arrays import Array
-from dgb.baselines.inputs import seeded
+from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.model.layers import Adam
@@ -132,13 +132,14 @@ def train_classifier(
     schedule: Schedule,
     seed: int,
     draw: Callable[[int, int, Any], Any],
-    inputs: tuple[Features, Any],
+    operator: Any,
 ) -> Array:
-    """Return a class for every node by a network over features and an operator.
+    """Return a class for every node by a network over its features and an operator.
 
     `draw` makes it from the number of features, that of classes and the settings. Weight decay is
     for the first layer of TwoLayers, as Kipf and Welling have it, and for all of another network.
     """
+    inputs = (features(graph), operator)
     device = inputs[0].device
     labels = labelled_nodes(graph, device)
     with seeded(seed):
