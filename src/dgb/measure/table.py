@@ -1,4 +1,7 @@
-"""One table: a head and rows of cells as text for the terminal, as Markdown and as HTML."""
+"""One table: a head and rows of cells as text for the terminal, as Markdown and as HTML.
+
+With it, what stands around a table on a page.
+"""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -6,6 +9,7 @@ from html import escape
 import numpy as np
 
 Cells = Sequence[str]
+Part = tuple[str, str]  # of a page, in Markdown and in HTML
 
 
 def mean_std(values: Sequence[float]) -> tuple[float, float]:
@@ -67,3 +71,15 @@ def html_row(cells: Iterable[str], *, is_ours: bool = False) -> str:
     made = (cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in cells)
     kind = ' class="ours"' if is_ours else ""
     return f"<tr{kind}>{''.join(made)}</tr>"
+
+
+def make_note(text: str) -> Part:
+    """Return a paragraph about a table."""
+    return text, f'<p class="note">{escape(text)}</p>'
+
+
+def make_list(lines: Iterable[str]) -> Part:
+    """Return a list of lines."""
+    lines = list(lines)
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return "\n".join(f"- {line}" for line in lines), f"<ul>{items}</ul>"

@@ -3,6 +3,7 @@
 A cell is mean ± std (n), with the published figure next to it, and whether they agree.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,7 +13,15 @@ import numpy as np
 from dgb.baselines.methods import METHODS
 from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import html_row, html_table, markdown_table, mean_std, spread
+from dgb.measure.table import (
+    Part,
+    html_row,
+    html_table,
+    make_note,
+    markdown_table,
+    mean_std,
+    spread,
+)
 from dgb.report.html import html_page
 from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, find_published, rows
 from dgb.reproduce.results import Pairs, of_probe
@@ -109,20 +118,23 @@ class SummaryRow:
 
 def write_table(table: str, pairs: Pairs, results: Path) -> str:
     """Write results/TABLE.md and results/TABLE.html from lines; return the Markdown."""
-    made, page = _tables(summarise(table, of_probe(pairs, is_dgi=False)))
-    text = f"# {TITLES[table]}\n\n{NOTE}\n\n{made}\n"
-    body = f'<p class="note">{escape(NOTE)}</p>\n{page}'
+    parts = [make_note(NOTE), _tables(summarise(table, of_probe(pairs, is_dgi=False)))]
     if dgi := of_probe(pairs, is_dgi=True):
-        made, page = _tables([row for row in summarise(table, dgi) if row.measured])
-        text += f"\n{BY_DGI}:\n\n{made}\n"
-        body += f"\n<h2>{escape(BY_DGI)}</h2>\n{page}"
-    write_text(results / f"{table}.md", text)
-    write_text(results / f"{table}.html", html_page(TITLES[table], body))
+        again = [row for row in summarise(table, dgi) if row.measured]
+        parts += [(f"{BY_DGI}:", f"<h2>{escape(BY_DGI)}</h2>"), _tables(again)]
+    return write_page(results / table, TITLES[table], parts)
+
+
+def write_page(stem: Path, title: str, parts: Iterable[Part]) -> str:
+    """Write the parts of a page below its title, as .md and as .html; return the Markdown."""
+    texts, bodies = zip(*parts, strict=True)
+    text = "\n\n".join([f"# {title}", *texts]) + "\n"
+    write_text(stem.with_suffix(".md"), text)
+    write_text(stem.with_suffix(".html"), html_page(title, "\n".join(bodies)))
     return text
 
 
-def _tables(rows: list[SummaryRow]) -> tuple[str, str]:
-    """Return rows in Markdown and in HTML."""
+def _tables(rows: list[SummaryRow]) -> Part:
     datasets = list(dict.fromkeys(d for row in rows for d in (*row.paper, *row.measured)))
     head = "", *(dataset.replace("_", " ").capitalize() for dataset in datasets)
     cells = [(row.title, *(_text(row, d) for d in datasets)) for row in rows]

@@ -1,16 +1,14 @@
 """Table 1: the statistics of the data as our loader counts them, next to the paper's."""
 
-from html import escape
 from pathlib import Path
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
-from dgb.files.atomic import write_text
 from dgb.files.jsonl import read_lines, rewrite_lines
 from dgb.measure.job import Line, Place, load
-from dgb.measure.table import html_row, html_table, markdown_table
-from dgb.report.html import html_page
+from dgb.measure.table import html_row, html_table, make_list, markdown_table
 from dgb.reproduce.published import DATASETS, citations, find_published, rows
+from dgb.reproduce.render import write_page
 
 
 def statistics(graph: Graph) -> dict[str, int]:
@@ -76,13 +74,10 @@ def write_lines(lines: list[Line], results: Path) -> str:
     cells = [(str(line["dataset"]).capitalize(), *_cells(line)) for line in lines]
     named = zip(cells, lines, strict=True)
     reasons = [f"{name}, {why}" for (name, *_), line in named for why in line["reasons"]]
-    table = markdown_table(head, cells, is_narrow=True)
-    text = f"# {TITLE}\n\n{table}\n\n" + "\n".join(f"- {why}" for why in reasons) + "\n"
-    listed = "".join(f"<li>{escape(why)}</li>" for why in reasons)
-    page = html_page(TITLE, f"{html_table(head, map(html_row, cells))}<ul>{listed}</ul>")
-    write_text(results / "table1.md", text)
-    write_text(results / "table1.html", page)
-    return text
+    listed, items = make_list(reasons)
+    text = f"{markdown_table(head, cells, is_narrow=True)}\n\n{listed}"
+    body = f"{html_table(head, map(html_row, cells))}{items}"
+    return write_page(results / "table1", TITLE, [(text, body)])
 
 
 def statistics_line(graph: Graph) -> Line:

@@ -2,13 +2,19 @@
 
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
 
-from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import html_row, html_table, markdown_table, percent
-from dgb.report.html import html_page
+from dgb.measure.table import (
+    Part,
+    html_row,
+    html_table,
+    make_list,
+    make_note,
+    markdown_table,
+    percent,
+)
 from dgb.reproduce.published import Published, published_on, published_rows
+from dgb.reproduce.render import write_page
 from dgb.reproduce.results import Pairs
 from dgb.reproduce.typed_plan import DATASETS, ROWS
 from dgb.reproduce.typed_plan import TABLE as HETERO
@@ -26,14 +32,6 @@ CLUSTERED = {"nmi": "NMI", "ari": "ARI"}
 NOTHING = "–"
 
 
-class Grid(NamedTuple):
-    """The table of one data set, as text."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
 def write_hetero_table(pairs: Pairs, results: Path) -> str:
     """Write results/hetero.md and results/hetero.html; return the Markdown."""
     cells: dict[str, dict[str, list[Line]]] = {}
@@ -41,26 +39,24 @@ def write_hetero_table(pairs: Pairs, results: Path) -> str:
         cells.setdefault(job.dataset, {}).setdefault(job.method, []).append(line)
     known = [d for d in DATASETS if d in cells or published_on(d)]
     names = [*known, *(d for d in cells if d not in known)]
-    grids = [make_grid(name, cells.get(name, {})) for name in names]
-    text = _markdown(grids)
-    write_text(results / f"{HETERO}.md", text)
-    write_text(results / f"{HETERO}.html", _page(grids))
-    return text
+    grids = [part for name in names for part in _grid(name, cells.get(name, {}))]
+    sources = (f"{_published_title(row)}: {row.source}, {row.url}" for row in published_rows())
+    return write_page(results / HETERO, TITLE, [make_note(NOTE), *grids, make_list(sources)])
 
 
-def make_grid(dataset: str, cells: dict[str, list[Line]]) -> Grid:
+def _grid(dataset: str, cells: dict[str, list[Line]]) -> list[Part]:
     """Return our rows of a data set, then the published ones; columns are by measure and split."""
     published = published_on(dataset)
     splits = _splits(cells, published)
-    head = [f"{title}, {split}" for title in MEASURES.values() for split in splits]
+    measures = [f"{title}, {split}" for title in MEASURES.values() for split in splits]
+    head = ("", *measures, *CLUSTERED.values(), "trainings")
     rows = [(ROWS[row], *_our_cells(cells[row], splits)) for row in ROWS if row in cells]
     rows += [(_published_title(row), *_published_cells(row, dataset, splits)) for row in published]
     title = dataset.upper() if len(dataset) < 5 else dataset.capitalize()
-    return Grid(
-        title if cells else f"{title} (not measured)",
-        ("", *head, *CLUSTERED.values(), "trainings"),
-        rows,
-    )
+    title = title if cells else f"{title} (not measured)"
+    page = html_table(head, [html_row(map(escape, row)) for row in rows])
+    heading = f"## {title}", f"<h2>{escape(title)}</h2>"
+    return [heading, (markdown_table(head, rows), page)]
 
 
 def _splits(cells: dict[str, list[Line]], published: list[Published]) -> list[str]:
@@ -94,25 +90,3 @@ def _published_cells(row: Published, dataset: str, splits: list[str]) -> list[st
 
 def _published_title(row: Published) -> str:
     return f"{row.title} ({row.note})" if row.note else row.title
-
-
-def _sources() -> list[str]:
-    return [f"{_published_title(row)}: {row.source}, {row.url}" for row in published_rows()]
-
-
-def _markdown(grids: list[Grid]) -> str:
-    parts = [f"# {TITLE}", NOTE]
-    for grid in grids:
-        parts += [f"## {grid.title}", markdown_table(grid.head, grid.rows)]
-    return "\n\n".join([*parts, "\n".join(f"- {line}" for line in _sources())]) + "\n"
-
-
-def _page(grids: list[Grid]) -> str:
-    sources = "".join(f"<li>{escape(line)}</li>" for line in _sources())
-    tables = [
-        f"<h2>{escape(grid.title)}</h2>\n"
-        + html_table(grid.head, [html_row(map(escape, row)) for row in grid.rows])
-        for grid in grids
-    ]
-    note = f'<p class="note">{escape(NOTE)}</p>\n'
-    return html_page(TITLE, f"{note}{chr(10).join(tables)}\n<ul>{sources}</ul>")
