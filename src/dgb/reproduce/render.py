@@ -65,16 +65,6 @@ class Measured:
     paper: Cell | None
 
     @property
-    def mean(self) -> float:
-        """Mean over independent trainings."""
-        return mean_std(self.values)[0]
-
-    @property
-    def std(self) -> float:
-        """Sample standard deviation over independent trainings."""
-        return mean_std(self.values)[1]
-
-    @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % t interval of the mean; one training has none."""
         n = len(self.values)
@@ -82,13 +72,14 @@ class Measured:
             return None
         from scipy.stats import t
 
-        half = float(t.ppf(0.975, n - 1)) * self.std / np.sqrt(n)
-        return self.mean - half, self.mean + half
+        mean, std = mean_std(self.values)
+        half = float(t.ppf(0.975, n - 1)) * std / np.sqrt(n)
+        return mean - half, mean + half
 
     @property
     def difference(self) -> float | None:
         """Ours minus the paper's."""
-        return None if self.paper is None else self.mean - self.paper.mean
+        return None if self.paper is None else mean_std(self.values)[0] - self.paper.mean
 
     @property
     def is_short(self) -> bool:
