@@ -54,11 +54,10 @@ def make_comparison(title: str, lines: list[Line], remarks: list[str]) -> Compar
     lines = [line for line in lines if first in line]
     keys = dict.fromkeys(line["method"] for line in lines)
     by_key = {key: [line for line in lines if line["method"] == key] for key in keys}
-    order = sorted(by_key, key=lambda key: -_mean(by_key[key], second or first))
-    means = {key: _mean(by_key[key], second or first) for key in order}
+    means = {key: _mean(own, second or first) for key, own in by_key.items()}
     most = max(means.values(), default=0) or 1
-    shares = {key: mean / most for key, mean in means.items()}
-    rows = [Row(key, _cells(by_key[key], first, second), shares[key]) for key in order]
+    order = sorted(means, key=lambda key: -means[key])
+    rows = [Row(key, _cells(by_key[key], first, second), means[key] / most) for key in order]
     graph_hash = lines[-1].get("graph_hash", "") if lines else ""
     return Comparison(title, head, note, rows, remarks, graph_hash, 2 if second else 1)
 
