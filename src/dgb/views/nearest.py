@@ -23,7 +23,7 @@ def join_nearest(adjacency: Any, rows: Array, count: int, weight: float) -> Any:
         weight: What new edges weigh together, next to 1 of those that the graph has.
 
     Returns:
-        A symmetric csr_array with an empty diagonal.
+        A symmetric csr_array of float64 with an empty diagonal.
 
     Example:
         >>> joined = join_nearest(graph.adjacency, diffused, 20, 0.3)
@@ -31,11 +31,10 @@ def join_nearest(adjacency: Any, rows: Array, count: int, weight: float) -> Any:
     near, cosines = nearest_all(_centred(rows), count)
     is_alike = cosines > 0
     row, place = np.nonzero(is_alike)
-    ones = np.ones(len(row), adjacency.dtype)
-    new = sparse.csr_array((ones, (row, near[row, place])), shape=adjacency.shape)
+    new = sparse.csr_array((np.ones(len(row)), (row, near[row, place])), shape=adjacency.shape)
     new = new.maximum(new.T)
-    share = weight * adjacency.sum() / max(new.sum(), 1)
-    return sparse.csr_array(adjacency + share * new, dtype=adjacency.dtype)
+    known = adjacency.astype(np.float64)  # whose sum a float32 may not hold
+    return sparse.csr_array(known + weight * known.sum() / max(new.sum(), 1) * new)
 
 
 def _centred(rows: Array) -> Array:
