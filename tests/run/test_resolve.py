@@ -12,9 +12,10 @@ from dgb.cookbook import load_recipe
 from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
+from dgb.data.look.alike import ALIKE
 from dgb.errors import DGBError
 from dgb.recipe import Embed
-from dgb.run import resolve
+from dgb.run import resolve, suit
 from dgb.run.resolve import resolve_recipe
 from dgb.settings import make_section
 
@@ -74,6 +75,21 @@ def test_large_graphs_and_clusters_look_at_no_pairs(
     assert resolve_recipe(blocks, load_recipe()).embed.joined == 20
 
 
+@pytest.mark.parametrize(("num_nodes", "num_features"), [(4096, 200), (4097, 205), (4097, 204)])
+def test_places_weigh_more_where_many_nodes_share_few_features(
+    num_nodes: int, num_features: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suit, "features_alike", lambda _: None)
+    monkeypatch.setattr(suit, "judge_edges", lambda *_: (ALIKE, ""))
+    graph = plain_graph(num_nodes, num_features=num_features)
+    found, is_shared = resolve_recipe(graph, load_recipe()).embed, num_nodes > 20 * num_features
+    places = found.structure_columns, found.structure_weight
+    assert places == ((128, 0.5) if is_shared and num_nodes > 4096 else (64, 0.3))
+    mine = load_recipe("default", ["embed.structure_columns=32", "embed.structure_weight=0.2"])
+    kept = resolve_recipe(graph, mine).embed
+    assert (kept.structure_columns, kept.structure_weight) == (32, 0.2)
+
+
 def test_a_cluster_refuses_to_join_like_nodes_for_a_block_that_it_has(blocks: Graph) -> None:
     mine = load_recipe("default", ["embed.diffused_nearest=5"])
     with pytest.raises(DGBError, match="diffused_nearest=0"):
@@ -82,30 +98,32 @@ def test_a_cluster_refuses_to_join_like_nodes_for_a_block_that_it_has(blocks: Gr
     assert resolve_recipe(blocks, other, is_on_cluster=True).embed.joined == 0
 
 
-def plain_graph(num_nodes: int, density: float = 1.0) -> Graph:
+def plain_graph(num_nodes: int, density: float = 1.0, num_features: int = 200) -> Graph:
     """Return a ring with random features, of which a share is not zero."""
     nodes = np.arange(num_nodes)
     ends = (nodes, np.roll(nodes, 1))
     edges = sparse.coo_array((np.ones(num_nodes), ends), shape=(num_nodes, num_nodes))
     rng = np.random.default_rng(0)
-    x = sparse.random_array((num_nodes, 200), density=density, rng=rng, format="csr")
+    x = sparse.random_array((num_nodes, num_features), density=density, rng=rng, format="csr")
     return make_graph("ring", x if density < 1 else x.toarray(), edges)
 
 
 @pytest.mark.parametrize(
-    ("num_nodes", "sizes"), [(4096, (0, 30)), (8000, (4096, 30)), (20_000, (4096, 12))]
+    ("num_nodes", "sizes"), [(4096, (0, 30, 96)), (8000, (4096, 60, 64)), (20_000, (4096, 24, 64))]
 )
 def test_large_graphs_take_row_batches_and_as_many_steps(
-    num_nodes: int, sizes: tuple[int, int], capsys: pytest.CaptureFixture[str]
+    num_nodes: int, sizes: tuple[int, int, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     graph = plain_graph(num_nodes)
     found = resolve_recipe(graph, load_recipe())
-    assert (found.train.batch_size, found.train.epochs) == sizes
+    assert (found.train.batch_size, found.train.epochs, found.encoder.width) == sizes
     assert ("in row batches" in capsys.readouterr().err) == (sizes[0] > 0)
     assert resolve_recipe(graph, found) == found
-    mine = load_recipe("default", ["train.epochs=7", "train.batch_size=3000"])
-    kept = resolve_recipe(graph, mine).train
-    assert (kept.batch_size, kept.epochs) == (3000, 7)
+    mine = load_recipe("default", ["train.epochs=7", "train.batch_size=3000", "encoder.width=80"])
+    kept = resolve_recipe(graph, mine)
+    assert (kept.train.batch_size, kept.train.epochs, kept.encoder.width) == (3000, 7, 80)
+    wide = resolve_recipe(graph, load_recipe("default", ["encoder.width=80"])).encoder.width
+    assert wide == 80
 
 
 @pytest.mark.parametrize(

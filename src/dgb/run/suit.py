@@ -15,7 +15,7 @@ from dgb.data.look.alike import (
     features_alike,
     judge_edges,
 )
-from dgb.recipe import Embed, Recipe, Train
+from dgb.recipe import Embed, EncoderRecipe, Recipe, Train
 from dgb.terminal import log
 from dgb.views.rows import batch_sizes
 
@@ -30,19 +30,24 @@ SUITED: dict[str, dict[str, Any]] = {
     COMMUNITIES: {"structure_weight": 2.0} | UNJOINED,
     CHANCE: {"diffused_alpha": 1.0, "diffused_weight": 2.0, "structure_weight": 0.1} | UNJOINED,
 }
-# Of a large graph: rows of a batch, steps after which vectors are as good, and epochs all the same.
-ROWS, STEPS, LEAST_EPOCHS = 4096, 60, 3
-THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
 WHY = {
-    ALIKE: "not all pairs of nodes are looked at here, so no like nodes are joined",
     OPPOSITE: "neighbors are less alike than chance, so features stand undiffused",
     COMMUNITIES: "features say nothing of the edges, so the place in the graph weighs more",
     CHANCE: "edges have nothing to do with features, which stand undiffused and weigh more",
 }
+FEW_PAIRS = "not all pairs of nodes are looked at here, so no like nodes are joined"
+# Of a large graph: rows of a batch, steps after which vectors are as good, and epochs all the same.
+# With so many steps, fewer columns of a hop are as good and take a third less time.
+ROWS, STEPS, LEAST_EPOCHS, WIDTH = 4096, 120, 3, 64
+THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
+# Where so many nodes share so few features, these tell less of a node than its place does.
+NODES_A_FEATURE = 20
+PLACES = {"structure_columns": 128, "structure_weight": 0.5}
+FEW_FEATURES = "few features for so many nodes, so the place in the graph weighs more"
 
 
 def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> Recipe:
-    """Return the recipe with blocks weighed by what edges have to do with features.
+    """Return the recipe with blocks weighed by what edges have to do with features, and by size.
 
     What was set otherwise than the default's stays. Like nodes are joined in graphs of at most
     `most_paired` nodes.
@@ -50,32 +55,45 @@ def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> R
     if not recipe.embed.by_graph:
         return recipe
     kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
-    suited = SUITED[kind] | (UNJOINED if graph.num_nodes > most_paired else {})
+    suited = [(WHY.get(kind, ""), SUITED[kind])]
+    if kind == ALIKE and graph.num_nodes > max(ROWS, NODES_A_FEATURE * graph.x.shape[1]):
+        suited.append((FEW_FEATURES, PLACES))
+    if graph.num_nodes > most_paired:
+        suited.append((FEW_PAIRS, UNJOINED))
     usual, own = asdict(Embed()), asdict(recipe.embed)
-    changed = {key: value for key, value in suited.items() if own[key] == usual[key]}
+    found: dict[str, Any] = {"by_graph": False}
+    for why, settings in suited:
+        changed = {k: v for k, v in settings.items() if own[k] == usual[k] and k not in found}
+        _log_changes(why, "embed", changed)
+        found |= changed
+    return replace(recipe, embed=replace(recipe.embed, **found))
+
+
+def _log_changes(why: str, section: str, changed: dict[str, Any]) -> None:
     if changed:
-        log(f"note: {WHY[kind]}: " + ", ".join(f"embed.{k}={v}" for k, v in changed.items()))
-    return replace(recipe, embed=replace(recipe.embed, by_graph=False, **changed))
+        log(f"note: {why}: " + ", ".join(f"{section}.{k}={v}" for k, v in changed.items()))
 
 
 def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
-    """Return the recipe with row batches where the graph is large, and the epochs that it needs.
+    """Return the recipe with row batches where the graph is large, and what goes with them.
 
     Steps teach, not epochs: many batches reach with a few epochs what the whole graph a step takes
-    all of them for. A length that was set otherwise than the default's stays.
+    all of them for. A length or a width that was set otherwise than the default's stays.
     """
     if not recipe.train.by_graph:
         return recipe
-    changed: dict[str, Any] = {}
-    if graph.num_nodes > ROWS and not recipe.train.batch_size and _has_thick_rows(graph, recipe):
-        epochs = recipe.train.epochs
-        if epochs == Train().epochs:
-            steps = len(batch_sizes(graph.num_nodes, ROWS))
-            epochs = min(epochs, max(LEAST_EPOCHS, math.ceil(STEPS / steps)))
-        changed = {"batch_size": ROWS, "epochs": epochs}
-        told = ", ".join(f"train.{key}={value}" for key, value in changed.items())
-        log(f"note: {graph.num_nodes:,} nodes are taken in row batches: {told}")
-    return replace(recipe, train=replace(recipe.train, by_graph=False, **changed))
+    train, encoder = replace(recipe.train, by_graph=False), recipe.encoder
+    if graph.num_nodes <= ROWS or train.batch_size or not _has_thick_rows(graph, recipe):
+        return replace(recipe, train=train)
+    changed: dict[str, Any] = {"batch_size": ROWS}
+    if train.epochs == Train().epochs:
+        steps = len(batch_sizes(graph.num_nodes, ROWS))
+        changed["epochs"] = max(LEAST_EPOCHS, math.ceil(STEPS / steps))
+    _log_changes(f"{graph.num_nodes:,} nodes are taken in row batches", "train", changed)
+    if encoder.hops and encoder.width == EncoderRecipe().width:
+        encoder = replace(encoder, width=WIDTH)
+        _log_changes("hops need fewer columns with so many steps", "encoder", {"width": WIDTH})
+    return replace(recipe, train=replace(train, **changed), encoder=encoder)
 
 
 def _has_thick_rows(graph: Graph, recipe: Recipe) -> bool:
