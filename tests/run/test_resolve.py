@@ -83,8 +83,8 @@ def test_places_weigh_more_where_many_nodes_share_few_features(
     monkeypatch.setattr(suit, "judge_edges", lambda *_: (ALIKE, ""))
     graph = plain_graph(num_nodes, num_features=num_features)
     found, is_shared = resolve_recipe(graph, load_recipe()).embed, num_nodes > 20 * num_features
-    places = found.structure_columns, found.structure_weight
-    assert places == ((128, 0.5) if is_shared and num_nodes > 4096 else (64, 0.3))
+    weights = found.structure_columns, found.structure_weight, found.diffused_weight
+    assert weights == ((128, 0.6, 0.3) if is_shared and num_nodes > 4096 else (64, 0.3, 1.0))
     mine = load_recipe("default", ["embed.structure_columns=32", "embed.structure_weight=0.2"])
     kept = resolve_recipe(graph, mine).embed
     assert (kept.structure_columns, kept.structure_weight) == (32, 0.2)

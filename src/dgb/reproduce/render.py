@@ -48,7 +48,6 @@ OWN_TITLES = {
     "deepwalk-alone": "DeepWalk, without features",
     "dgb-shared": "DGB, one recipe for all",
     "dgb-default": "DGB, default recipe",
-    "dgb-plus": "DGB, a recipe of its own",
     "heat": "NFD + ADJ / ND + DIFF, heat kernel",
     "error 0.001": "NFD + ADJ / ND + DIFF, diffusion to 0.001",
     "heads 128": "NFD + ADJ / ND + DIFF, heads of 128",

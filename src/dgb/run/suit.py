@@ -42,7 +42,7 @@ ROWS, STEPS, LEAST_EPOCHS, WIDTH = 4096, 120, 3, 64
 THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
 # Where so many nodes share so few features, these tell less of a node than its place does.
 NODES_A_FEATURE = 20
-PLACES = {"structure_columns": 128, "structure_weight": 0.5}
+PLACES = {"structure_columns": 128, "structure_weight": 0.6, "diffused_weight": 0.3}
 FEW_FEATURES = "few features for so many nodes, so the place in the graph weighs more"
 
 
