@@ -106,9 +106,9 @@ def measure_curves(jobs: Sequence[Job], place: Place) -> list[Line]:
 
 def known_lines(table: str, jobs: Sequence[Job], results: Path) -> list[Line]:
     """Return the lines in a results folder that have the recipes of some jobs, of any seed."""
-    hashes = {(job.dataset, job.method): job.hash for job in jobs}
+    cells = {(job.dataset, job.method, job.hash) for job in jobs}
     lines = read_lines(results / f"{table}.jsonl")
-    return [m for m in lines if hashes.get((m["dataset"], m["method"])) == m["recipe"]]
+    return [m for m in lines if (m["dataset"], m["method"], m["recipe"]) in cells]
 
 
 @lru_cache(maxsize=3)
