@@ -90,12 +90,15 @@ def _row_sampler(
         if recipe.links.weight:
             assert drawn[0].hidden is not None  # refused otherwise
             order = keep_together(order, drawn[0].hidden, generator)
-        view1, view2 = (
-            view.walk(operator, order) for view, (operator, *_) in zip(views, drawn, strict=True)
-        )
+        # Pairs first: sorting them takes memory for a moment, P^k X̃ for the whole epoch.
         pairs = tuple(
             tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
             for _, hidden, absent in drawn
+        )
+        operators = [operator for operator, *_ in drawn]
+        del drawn  # pairs of the whole graph
+        view1, view2 = (
+            view.walk(operator, order) for view, operator in zip(views, operators, strict=True)
         )
         return RowBatches((view1, view2), sizes, inputs.device, pairs)
 
