@@ -82,12 +82,15 @@ def test_places_weigh_more_where_many_nodes_share_few_features(
     monkeypatch.setattr(suit, "features_alike", lambda _: None)
     monkeypatch.setattr(suit, "judge_edges", lambda *_: (ALIKE, ""))
     graph = plain_graph(num_nodes, num_features=num_features)
-    found, is_shared = resolve_recipe(graph, load_recipe()).embed, num_nodes > 20 * num_features
-    weights = found.structure_columns, found.structure_weight, found.diffused_weight
-    assert weights == ((128, 0.6, 0.3) if is_shared and num_nodes > 4096 else (64, 0.3, 1.0))
-    mine = load_recipe("default", ["embed.structure_columns=32", "embed.structure_weight=0.2"])
-    kept = resolve_recipe(graph, mine).embed
-    assert (kept.structure_columns, kept.structure_weight) == (32, 0.2)
+    found, is_shared = resolve_recipe(graph, load_recipe()), num_nodes > 20 * num_features
+    embed, is_thin = found.embed, is_shared and num_nodes > 4096
+    weights = embed.structure_columns, embed.structure_weight, embed.diffused_weight
+    assert weights == ((128, 0.6, 0.3) if is_thin else (64, 0.3, 1.0))
+    assert found.view1.nfd_drop_rate == (0.6 if is_thin else 0.7)
+    sets = ["embed.structure_columns=32", "embed.structure_weight=0.2", "view1.nfd_drop_rate=0.5"]
+    kept = resolve_recipe(graph, load_recipe("default", sets))
+    assert (kept.embed.structure_columns, kept.embed.structure_weight) == (32, 0.2)
+    assert kept.view1.nfd_drop_rate == 0.5
 
 
 def test_a_cluster_refuses_to_join_like_nodes_for_a_block_that_it_has(blocks: Graph) -> None:

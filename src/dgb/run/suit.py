@@ -15,7 +15,7 @@ from dgb.data.look.alike import (
     features_alike,
     judge_edges,
 )
-from dgb.recipe import Embed, EncoderRecipe, Recipe, Train
+from dgb.recipe import Embed, EncoderRecipe, Recipe, Train, ViewRecipe
 from dgb.terminal import log
 from dgb.views.rows import batch_sizes
 
@@ -40,8 +40,10 @@ FEW_PAIRS = "not all pairs of nodes are looked at here, so no like nodes are joi
 # With so many steps, fewer columns of a hop are as good and take a third less time.
 ROWS, STEPS, LEAST_EPOCHS, WIDTH = 4096, 120, 3, 64
 THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P costs far less
-# Where so many nodes share so few features, these tell less of a node than its place does.
+# Where so many nodes share so few features, these tell less of a node than its place does, and
+# view 1 needs more of them.
 NODES_A_FEATURE = 20
+DROPPED: dict[str, Any] = {"nfd_drop_rate": 0.6}
 PLACES = {"structure_columns": 128, "structure_weight": 0.6, "diffused_weight": 0.3}
 FEW_FEATURES = "few features for so many nodes, so the place in the graph weighs more"
 
@@ -56,7 +58,7 @@ def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> R
         return recipe
     kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
     suited = [(WHY.get(kind, ""), SUITED[kind])]
-    if kind == ALIKE and graph.num_nodes > max(ROWS, NODES_A_FEATURE * graph.x.shape[1]):
+    if kind == ALIKE and _shares_few_features(graph):
         suited.append((FEW_FEATURES, PLACES))
     if graph.num_nodes > most_paired:
         suited.append((FEW_PAIRS, UNJOINED))
@@ -82,7 +84,7 @@ def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
     """
     if not recipe.train.by_graph:
         return recipe
-    train, encoder = replace(recipe.train, by_graph=False), recipe.encoder
+    train, encoder, view1 = replace(recipe.train, by_graph=False), recipe.encoder, recipe.view1
     if graph.num_nodes <= ROWS or train.batch_size or not _has_thick_rows(graph, recipe):
         return replace(recipe, train=train)
     changed: dict[str, Any] = {"batch_size": ROWS}
@@ -93,7 +95,15 @@ def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
     if encoder.hops and encoder.width == EncoderRecipe().width:
         encoder = replace(encoder, width=WIDTH)
         _log_changes("hops need fewer columns with so many steps", "encoder", {"width": WIDTH})
-    return replace(recipe, train=replace(train, **changed), encoder=encoder)
+    if _shares_few_features(graph) and view1.nfd_drop_rate == ViewRecipe().nfd_drop_rate:
+        view1 = replace(view1, **DROPPED)
+        _log_changes("few features for so many nodes, so fewer are dropped", "view1", DROPPED)
+    return replace(recipe, train=replace(train, **changed), encoder=encoder, view1=view1)
+
+
+def _shares_few_features(graph: Graph) -> bool:
+    num_features: int = graph.x.shape[1]
+    return graph.num_nodes > max(ROWS, NODES_A_FEATURE * num_features)
 
 
 def _has_thick_rows(graph: Graph, recipe: Recipe) -> bool:
