@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe, recipe_hash
-from dgb.data.graph import Graph
+from dgb.data.graph import Graph, make_graph
 from dgb.data.structure import structural_features, with_structure
 from dgb.errors import DGBError
 from dgb.evaluate.link_split import hold_out
@@ -263,3 +263,23 @@ def test_pairs_are_counted_a_step(blocks: Graph, size: int, steps: int) -> None:
     inputs = make_inputs(blocks, recipe, CPU)
     hidden = inputs.draw_operator(parse_view(recipe.view1), torch.Generator()).hidden
     assert hidden is not None and hidden.shape[1] == 7 * steps
+
+
+def test_a_row_batch_asks_for_as_many_random_pairs_as_hidden_edges() -> None:
+    rng = np.random.default_rng(0)
+    ends = rng.integers(600, size=(2, 3000))
+    adjacency = sparse.coo_array((np.ones(3000), ends), shape=(600, 600))
+    graph = make_graph("random", rng.normal(size=(600, 4)).astype(np.float32), adjacency)
+    recipe = load_recipe("default", ["links.pairs=0", "train.batch_size=50"])
+    inputs = make_inputs(graph, recipe, CPU)
+    epoch = epoch_sampler(inputs, recipe, torch.Generator().manual_seed(0))()
+    order = torch.cat([view2.propagated[:, :4] for _, view2 in epoch])  # X of hop 0, undropped
+    place = {tuple(row.tolist()): node for node, row in enumerate(torch.from_numpy(graph.x))}
+    nodes = [place[tuple(row.tolist())] for row in order]
+    for number, (view1, _) in enumerate(epoch):
+        assert view1.hidden is not None and view1.absent is not None
+        hidden, absent = view1.hidden.shape[1], view1.absent.shape[1]
+        assert 0.8 * hidden <= absent <= hidden and hidden > 10  # a few are edges, or loops
+        own = nodes[50 * number : 50 * (number + 1)]
+        assert not any(graph.adjacency[own[u], own[v]] or u == v for u, v in view1.absent.T)
+        assert all(graph.adjacency[own[u], own[v]] for u, v in view1.hidden.T)

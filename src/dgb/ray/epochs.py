@@ -22,7 +22,14 @@ from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
 from dgb.views.augment import ViewSpec, parse_view
 from dgb.views.inputs import Inputs, has_row_batches
-from dgb.views.rows import Pairs, RowBatches, batch_sizes, keep_together, pairs_within
+from dgb.views.rows import (
+    Pairs,
+    RowBatches,
+    batch_sizes,
+    draw_absent_within,
+    keep_together,
+    pairs_within,
+)
 from dgb.views.store import ColumnBlocks
 
 
@@ -120,11 +127,12 @@ class Epochs:
     def _draw(self, blocks: GraphBlocks, ranks: int, state: Array) -> list[Share]:
         generator = torch.Generator()
         generator.set_state(torch.from_numpy(state.copy()))
+        is_cut = has_row_batches(self.recipe.train, blocks.shape[0])
         drawn = [
-            _draw_view(blocks, parse_view(view), generator)
+            _draw_view(blocks, parse_view(view), generator, is_cut=is_cut)
             for view in (self.recipe.view1, self.recipe.view2)
         ]
-        shares = self._split(blocks.shape[0], ranks, drawn[0][2], generator)
+        shares = self._split(blocks, ranks, drawn[0][2], generator)
         wanted = [ray.put(share.rows) for share in shares]
         layout, hops = blocks.layout, self.recipe.encoder.walked
         for x, operator, _ in drawn:
@@ -137,10 +145,12 @@ class Epochs:
         return shares
 
     def _split(
-        self, num_nodes: int, ranks: int, pairs: Sequence[Tensor], generator: torch.Generator
+        self, blocks: GraphBlocks, ranks: int, pairs: list[Tensor], generator: torch.Generator
     ) -> list[Share]:
         """Return what each rank has of every batch, without its views yet."""
+        num_nodes = blocks.shape[0]
         order = self._order(num_nodes, ranks, pairs, generator)
+        pairs = pairs + self._absent_within(blocks, pairs, order, generator)
         after = generator.get_state().numpy()
         sizes = [
             len(part)
@@ -160,6 +170,17 @@ class Epochs:
             for rank in range(ranks)
         ]
 
+    def _absent_within(
+        self, blocks: GraphBlocks, pairs: list[Tensor], order: Tensor, generator: torch.Generator
+    ) -> list[Tensor]:
+        """Return the absent pairs of row batches, which are drawn once their rows are known."""
+        graph: Inputs = ray.get(blocks.graph)
+        if len(pairs) != 1 or graph.edges is None:
+            return []
+        sizes = batch_sizes(blocks.shape[0], self.recipe.train.batch_size)
+        hidden = pairs_within(pairs[0], order, sizes) or []
+        return [draw_absent_within(hidden, order, sizes, graph.edges, generator)]
+
     def _order(
         self, num_nodes: int, ranks: int, pairs: Sequence[Tensor], generator: torch.Generator
     ) -> Tensor:
@@ -173,13 +194,16 @@ class Epochs:
 
 
 def _draw_view(
-    blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator
+    blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator, *, is_cut: bool
 ) -> tuple[list[list[Ref]], BlockOperator, list[Tensor]]:
-    """Return X̃ and what it travels over; of a view that hides edges, hidden and absent pairs."""
+    """Return X̃ and what it travels over; of a view that hides edges, hidden and absent pairs.
+
+    Absent ones of row batches (`is_cut`) are drawn with the batches.
+    """
     columns = make_features(blocks, spec.features, generator)
     if not spec.edges:
         return columns, blocks.operators[spec.operator], []
     graph: Inputs = ray.get(blocks.graph)
-    operator, *pairs = graph.draw_operator(spec, generator)
+    operator, *pairs = graph.draw_operator(spec, generator, is_cut=is_cut)
     asked = [part for part in pairs if part is not None]
     return columns, put_operator(operator, blocks.layout), asked

@@ -105,13 +105,17 @@ def hide_edges(adjacency: Any, drop_rate: float, generator: torch.Generator) -> 
 
 
 def draw_absent(edges: Tensor, num_nodes: int, count: int, generator: torch.Generator) -> Tensor:
-    """Return random pairs of different nodes that are not edges, [2, at most count].
-
-    `edges` are the codes u · num_nodes + v of all edges in both directions, sorted. Pairs that are
-    edges are left out, which in most graphs are few.
-    """
+    """Return random pairs of different nodes that are not edges, [2, at most count]."""
     place = generator.device
-    pairs = torch.randint(num_nodes, (2, count), generator=generator, device=place).to(edges.device)
+    pairs = torch.randint(num_nodes, (2, count), generator=generator, device=place)
+    return without_edges(pairs.to(edges.device), edges, num_nodes)
+
+
+def without_edges(pairs: Tensor, edges: Tensor, num_nodes: int) -> Tensor:
+    """Return those pairs [2, m] of different nodes that are not edges.
+
+    `edges` are the codes u · num_nodes + v of all edges in both directions, sorted.
+    """
     codes = pairs[0] * num_nodes + pairs[1]
     nearest = torch.searchsorted(edges, codes).clamp_max(max(len(edges) - 1, 0))
     is_edge = edges[nearest] == codes if len(edges) else torch.zeros_like(codes, dtype=torch.bool)

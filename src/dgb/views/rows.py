@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 import torch
 from torch import Tensor
 
+from dgb.views.augment import without_edges
 from dgb.views.store import ColumnBlocks
 from dgb.views.view import Rows
 
@@ -104,6 +105,22 @@ def pairs_within(pairs: Tensor | None, order: Tensor, sizes: Sequence[int]) -> P
     counts = batch.bincount(minlength=len(sizes)).tolist()
     rows = torch.cat([ends - starts[batch], pairs[2:, inside.to(pairs.device)].to(ends)])
     return list(torch.split(rows[:, by_batch], counts, dim=1))
+
+
+def draw_absent_within(
+    hidden: Pairs, order: Tensor, sizes: Sequence[int], edges: Tensor, generator: torch.Generator
+) -> Tensor:
+    """Return random pairs of nodes [2, m] that are in a batch together, and are not edges.
+
+    For each batch as many are drawn as it has hidden edges: of pairs that are drawn in the whole
+    graph, hardly one would have both ends in one of many batches.
+    """
+    counts = torch.tensor([pairs.shape[1] for pairs in hidden])
+    batch = torch.arange(len(sizes)).repeat_interleave(counts)
+    starts, lengths = (torch.tensor(list(of)) for of in (accumulate(sizes, initial=0), sizes))
+    shares = torch.rand(2, len(batch), generator=generator, device=generator.device)
+    rows = starts[batch] + (shares.cpu().double() * lengths[batch]).long()
+    return without_edges(order[rows.to(order.device)].to(edges.device), edges, len(order))
 
 
 def _places(order: Tensor) -> Tensor:

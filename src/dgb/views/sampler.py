@@ -10,7 +10,16 @@ from dgb.views.augment import ViewSpec, augment, node_factors, parse_view, scale
 from dgb.views.diffusion import GraphOperator
 from dgb.views.hops import HopBlocks, clean_hops, walk_hops
 from dgb.views.inputs import DrawnOperator, Inputs
-from dgb.views.rows import OrderedRows, RowBatches, RowsOf, batch_sizes, keep_together, pairs_within
+from dgb.views.rows import (
+    OrderedRows,
+    Pairs,
+    RowBatches,
+    RowsOf,
+    batch_sizes,
+    draw_absent_within,
+    keep_together,
+    pairs_within,
+)
 from dgb.views.store import ColumnBlocks, Store, fill
 from dgb.views.view import View, propagates_first
 
@@ -92,8 +101,7 @@ def _row_sampler(
             order = keep_together(order, drawn[0].hidden, generator)
         # Pairs first: sorting them takes memory for a moment, P^k X̃ for the whole epoch.
         pairs = tuple(
-            tuple(pairs_within(part, order, sizes) for part in (hidden, absent, inputs.held))
-            for _, hidden, absent in drawn
+            _pairs_of_batches(inputs, hidden, order, sizes, generator) for _, hidden, _ in drawn
         )
         operators = [operator for operator, *_ in drawn]
         del drawn  # pairs of the whole graph
@@ -103,6 +111,20 @@ def _row_sampler(
         return RowBatches((view1, view2), sizes, inputs.device, pairs)
 
     return draw
+
+
+def _pairs_of_batches(
+    inputs: Inputs,
+    hidden: torch.Tensor | None,
+    order: torch.Tensor,
+    sizes: Sequence[int],
+    generator: torch.Generator,
+) -> tuple[Pairs | None, ...]:
+    """Return the hidden, absent and held pairs of a view, batch by batch."""
+    asked, absent = pairs_within(hidden, order, sizes), None
+    if asked is not None and inputs.edges is not None:
+        absent = draw_absent_within(asked, order, sizes, inputs.edges, generator)
+    return asked, pairs_within(absent, order, sizes), pairs_within(inputs.held, order, sizes)
 
 
 class _RowView:
@@ -132,7 +154,7 @@ class _RowView:
             blocks = self.store.make_blocks("", inputs.shape, inputs.x.device)
             fill(blocks, inputs.x, inputs.row_scale, spec.features, generator)
             self.features = list(blocks.blocks)
-        return inputs.draw_operator(spec, generator)
+        return inputs.draw_operator(spec, generator, is_cut=True)
 
     def walk(self, operator: GraphOperator, order: torch.Tensor) -> RowsOf:
         """Propagate X̃, and return it with its rows in the order of an epoch."""
