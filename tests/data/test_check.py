@@ -14,7 +14,13 @@ from dgb.data.blocks import KINDS, Blocks, make_blocks
 from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
-from dgb.data.look.alike import features_alike, without_edges
+from dgb.data.look.alike import (
+    CHANCE,
+    COMMUNITIES,
+    features_alike,
+    judge_edges,
+    without_edges,
+)
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
@@ -312,3 +318,28 @@ def test_what_the_recipe_has_set_already_is_not_advised(
     for form, is_told in (("row", True), ("none", False)):
         assert main(["data", "check", str(graph), "--set", f"data.normalise={form}"]) == 0
         assert ("use --set data.normalise=none" in capsys.readouterr().out) == is_told
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("nodes", "classes", "degree", "inside", "kind"),
+    [
+        (2000, 5, 7.5, 0.8, COMMUNITIES),
+        (4000, 8, 7.5, 0.8, COMMUNITIES),
+        (4000, 8, 10, 0.6, COMMUNITIES),
+        (2000, 5, 7.5, 0.0, CHANCE),
+        (3000, 5, 20, 0.0, CHANCE),
+    ],
+)
+def test_communities_are_told_from_chance_where_features_are_noise(
+    nodes: int, classes: int, degree: float, inside: float, kind: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    sources, count = rng.integers(nodes, size=int(nodes * degree / 2)), nodes // classes
+    strangers, friends = rng.integers([[nodes], [count]], size=(2, len(sources)))
+    friends = friends * classes + sources % classes
+    targets = np.where(rng.random(len(sources)) < inside, friends, strangers)
+    edges = sparse.coo_array((np.ones(len(sources)), (sources, targets)), shape=(nodes, nodes))
+    for x in (rng.normal(size=(nodes, 16)), np.ones((nodes, 3))):
+        graph = make_graph("planted", x.astype(np.float32), edges)
+        assert judge_edges(graph, features_alike(graph))[0] == kind

@@ -85,7 +85,7 @@ def test_places_weigh_more_where_many_nodes_share_few_features(
     found, is_shared = resolve_recipe(graph, load_recipe()), num_nodes > 20 * num_features
     embed, is_thin = found.embed, is_shared and num_nodes > 4096
     weights = embed.structure_columns, embed.structure_weight, embed.diffused_weight
-    assert weights == ((128, 0.6, 0.3) if is_thin else (64, 0.3, 1.0))
+    assert weights == ((128, 0.6, 0.5) if is_thin else (64, 0.3, 1.0))
     assert found.view1.nfd_drop_rate == (0.6 if is_thin else 0.7)
     sets = ["embed.structure_columns=32", "embed.structure_weight=0.2", "view1.nfd_drop_rate=0.5"]
     kept = resolve_recipe(graph, load_recipe("default", sets))

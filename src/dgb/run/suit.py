@@ -44,7 +44,7 @@ THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P cost
 # view 1 needs more of them.
 NODES_A_FEATURE = 20
 DROPPED: dict[str, Any] = {"nfd_drop_rate": 0.6}
-PLACES = {"structure_columns": 128, "structure_weight": 0.6, "diffused_weight": 0.3}
+PLACES = {"structure_columns": 128, "structure_weight": 0.6, "diffused_weight": 0.5}
 FEW_FEATURES = "few features for so many nodes, so the place in the graph weighs more"
 
 

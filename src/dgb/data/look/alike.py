@@ -17,10 +17,10 @@ from dgb.data.structure import random_walk
 _PAIRS = 20_000  # of neighbors that are looked at, at most
 _NUMBERS = 1 << 20  # of features at a time
 _HELD_OUT = 20  # one of so many edges is hidden from walks that are to tell where it ends
-_WIDTH, _HOPS = 16, 8  # of the walks
+_WALKS, _WIDTH, _HOPS = 1 << 24, (16, 256), 20  # numbers of walks, columns of them, steps
 _UNLIKE = 0.02  # of 1, how much more alike than chance neighbors should be by features
 _SURE = 5  # standard errors below chance
-_PLACED = 0.05  # and how much more by place for edges to form communities
+_PLACED = 3  # standard errors above chance by place, for edges to form communities
 # What edges have to do with features: they join nodes that are alike, or that are unlike; neither,
 # though they form communities; or neither, and they form none.
 ALIKE, OPPOSITE, COMMUNITIES, CHANCE = "alike", "opposite", "communities", "chance"
@@ -55,7 +55,8 @@ def places_alike(graph: Graph) -> Alike | None:
     ends = _draw_edges(graph.adjacency, _HELD_OUT, generator)
     step = random_walk(without_edges(graph.adjacency, ends))
     degree = np.diff(step.indptr) / step.nnz
-    reached = generator.choice(np.array([-1, 1], np.float32), (graph.num_nodes, _WIDTH))
+    width = int(np.clip(_WALKS // graph.num_nodes, *_WIDTH))  # of few nodes more is told by more
+    reached = generator.choice(np.array([-1, 1], np.float32), (graph.num_nodes, width))
     total = np.zeros_like(reached)
     for hop in range(1, _HOPS + 1):
         reached = step @ reached
@@ -68,14 +69,14 @@ def places_alike(graph: Graph) -> Alike | None:
 def judge_edges(graph: Graph, features: Alike | None) -> tuple[str, Alike | None]:
     """Return of what kind the edges are, without labels, and `places_alike` if it was needed.
 
-    `features` is what `features_alike` says of the graph.
+    `features` is what `features_alike` says of the graph: None where they say nothing at all.
     """
-    if features is None or features.beyond_chance + 2 * features.error > _UNLIKE:
+    if features is not None and features.beyond_chance + 2 * features.error > _UNLIKE:
         return ALIKE, None
-    if features.z < -_SURE:
+    if features is not None and features.z < -_SURE:
         return OPPOSITE, None
     places = places_alike(graph)
-    is_placed = places is not None and places.beyond_chance - 2 * places.error >= _PLACED
+    is_placed = places is not None and places.z >= _PLACED
     return (COMMUNITIES if is_placed else CHANCE), places
 
 

@@ -89,6 +89,8 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any], are_divided: bool) ->
 
 def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
     """Say where features and edges have nothing to do with each other, if enough edges show it."""
+    if alike is None:  # features that cannot differ are told as such
+        return
     kind, places = judge_edges(graph, alike)
     if kind == ALIKE:
         return
