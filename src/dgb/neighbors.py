@@ -3,8 +3,9 @@
 Cells are rows that lie together, so that few need comparing.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -76,6 +77,42 @@ def nearest_by_cells(z: Any, k: int) -> tuple[Array, Array]:
             columns, similarities[rows] = _rank(near, k)
             positions[rows] = around[columns]
     return positions, similarities
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows that are near one another."""
+
+    rows: Array  # whose pairs these are
+    one: Array  # positions of the first ends, which rise
+    other: Array  # of the second ones
+    cosine: Array
+
+
+def near_pairs(unit: Array, k: int, margin: float) -> Iterator[Pairs]:
+    """Yield some rows at a time, and all pairs with the k others nearest to each, or as near.
+
+    Args:
+        unit: Rows of length one, in float32.
+        k: Others that are looked for.
+        margin: Who is less similar than the k-th by no more than this counts as well.
+
+    Yields:
+        The pairs of some rows; above 50,000 rows the k of each that `nearest_by_cells` finds.
+    """
+    count, k = len(unit), max(min(k, len(unit) - 1), 0)
+    if count > EXACT_NODES:
+        positions, similarities = nearest_by_cells(unit, k)
+        rows = np.arange(count)
+        yield Pairs(rows, np.repeat(rows, k), positions.ravel(), similarities.ravel())
+        return
+    block = max(BLOCK // max(count, 1), TOGETHER)
+    for start in range(0, max(count, 1), block):  # one without pairs at least
+        rows = np.arange(start, min(start + block, count))
+        near = unit[rows] @ unit.T
+        near[np.arange(len(rows)), rows] = -2  # itself: below any similarity
+        bound = _bound(near, k) - margin if k else np.full(len(rows), 2.0)
+        row, column = np.divmod(np.flatnonzero(near >= bound[:, None]), max(count, 1))
+        yield Pairs(rows, rows[row], column, near[row, column])
 
 
 def _block(unit: Array, rows: Array, k: int) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from dgb.recipe import DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, ViewSpec, draw_absent, parse_view
 from dgb.views.diffusion import GraphOperator, adj_of
 from dgb.views.features import dense_features, normalise_features, row_factors, to_features
-from dgb.views.nearest import join_nearest
+from dgb.views.join import join_nearest, make_joined_adj
 from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.rows import batch_sizes
@@ -98,7 +98,8 @@ class Inputs:
         joined = join_nearest(
             self.adjacency, rows.cpu().numpy(), recipe.diffused_nearest, recipe.nearest_weight
         )
-        return self._diffuse(make_ppr(make_adj(joined).to(self.x.device), recipe.diffused_alpha))
+        adj = make_joined_adj(joined).to(self.x.device)
+        return self._diffuse(make_ppr(adj, recipe.diffused_alpha))
 
     def _diffuse(self, operator: GraphOperator) -> DiffusedFeatures:
         return DiffusedFeatures(self.x, operator, self.row_scale, self.store or Store())

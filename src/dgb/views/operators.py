@@ -75,7 +75,7 @@ def diffuse_over(
     return sparse_matrix(s)
 
 
-def make_ppr(adj: SparseMatrix, alpha: float) -> Diffusion:
+def make_ppr(adj: Transition, alpha: float) -> Diffusion:
     """Return S of Eq. 6 over A + I, whose T_sym is `adj` itself: nothing is made twice."""
     coefficients = chebyshev_coefficients(ppr_coefficients(alpha), DiffusionRecipe().error)
     return Diffusion(adj, tuple(coefficients.tolist()), None)
