@@ -37,6 +37,14 @@ class DGBError(ValueError):
         return "\n".join(self.args)
 
 
+def too_large(what: str) -> DGBError:
+    """Return the error for numbers that float32 cannot hold, or not the squares of."""
+    return DGBError(
+        f"{what} too large for float32; scale the features, as data.normalise=row does, or divide "
+        "them by a constant"
+    )
+
+
 class Faults:
     """Gathers what is wrong, so that a user hears of all of it at once: `with faults: …`.
 

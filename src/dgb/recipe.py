@@ -246,7 +246,7 @@ class Embed:
         20, "nodes with like diffused X that a node is joined to before; 0: none", low=0, before=0
     )
     nearest_weight: float = setting(
-        0.3, "of all these edges, next to 1 of the graph's", low=0, before=0.3
+        0.3, "of all these edges, next to 1 of the graph's", low=0, high=1000, before=0.3
     )
     structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
     structure_columns: int = size(64, "of the block", before=64)

@@ -10,7 +10,7 @@ import torch
 from dgb import DGB, DGBError
 from dgb.data.graph import Graph
 from dgb.files.tensors import read_tensors, write_tensors
-from dgb.model.blocks import split_blocks
+from dgb.model.blocks import find_lengths, find_mean, split_blocks, sum_columns, sum_squares
 from dgb.model.embed import embed, settle
 from dgb.run.model import embed_graph
 from dgb.views.inputs import make_inputs
@@ -101,6 +101,38 @@ def test_rounding_is_not_blown_up_where_all_rows_are_alike(blocks: Graph) -> Non
     for form in FORMS:
         found = blocks_of(alike, *sets, "data.normalise=row", f"embed.normalise={form}")
         assert not found["diffused"].any()
+
+
+def test_huge_features_are_embedded_as_small_ones_or_refused(blocks: Graph) -> None:
+    x = np.random.default_rng(0).standard_normal((90, 8)).astype(np.float32)
+    blocks_only = ("embed.blocks=diffused", "data.normalise=none")
+    sets = (*blocks_only, "embed.normalise=block", CENTRED)
+    small = blocks_of(replace(blocks, x=x), *sets)["diffused"]
+    huge = blocks_of(replace(blocks, x=x * np.float32(2.0**70)), *sets)["diffused"]
+    torch.testing.assert_close(huge, small)
+    for wrong in (
+        ("embed.normalise=rows",),
+        ("embed.normalise=rows", CENTRED),
+        ("embed.normalise=block", "embed.diffused_columns=4"),  # of which there are main ones
+    ):
+        with pytest.raises(DGBError, match="too large for float32; scale the features"):
+            blocks_of(replace(blocks, x=x * np.float32(2.0**70)), *blocks_only, *wrong)
+
+
+def test_numbers_that_are_not_finite_have_no_mean_and_no_length() -> None:
+    for wrong in (torch.inf, torch.nan):
+        block = torch.ones(4, 2)
+        block[1, 1] = wrong
+        with pytest.raises(DGBError, match="scale the features"):
+            find_mean(sum_columns(block))
+        with pytest.raises(DGBError, match="scale the features"):
+            find_lengths(sum_squares(block, {"diffused": 2}), 4, {"diffused": 2})
+
+
+def test_a_variance_beyond_float32_is_refused(blocks: Graph) -> None:
+    huge = replace(blocks, x=np.float32(1e30) * np.arange(270, dtype=np.float32).reshape(90, 3))
+    with pytest.raises(DGBError, match="variances of a hop are too large"):
+        DGB(overrides=["train.epochs=0"]).fit(huge)
 
 
 def test_a_model_without_means_embeds_as_it_did(blocks: Graph, tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.linalg import vector_norm
 
 from dgb.arrays import row_parts
 from dgb.data.structure import position_features
-from dgb.errors import DGBError
+from dgb.errors import DGBError, too_large
 from dgb.model.layers import l2_normalise
 from dgb.recipe import BLOCKS, Embed
 from dgb.views.inputs import Inputs
@@ -99,6 +100,8 @@ def find_mean(sums: Tensor) -> Tensor:
 
     As rows of zeros stay so, the mean of all rows is zero once it is taken away.
     """
+    if not sums.isfinite().all():
+        raise too_large("the numbers of a block are")
     return (sums[:-1] / sums[-1].clamp_min(1)).float()
 
 
@@ -118,9 +121,11 @@ def read_mean(encoder: Any, block: str, width: int) -> Tensor:
 
 def take_mean(rows: Tensor, mean: Tensor) -> Tensor:
     """Return rows without a mean; a row of zeros stays one, which is then at the mean."""
-    left, length = rows - mean.to(rows.device), rows.norm(dim=1)
+    left = rows - mean.to(rows.device)
+    # In float64: where squares are beyond float32, a row would be taken for one of the mean.
+    length, rest = (vector_norm(part, dim=1, dtype=torch.float64) for part in (rows, left))
     # Where all rows are alike, rounding is left, and no scale may blow it up.
-    is_there = (length > 0) & (left.norm(dim=1) > ROUNDING * length)
+    is_there = (length > 0) & (rest > ROUNDING * length)
     return torch.where(is_there[:, None], left, 0.0)
 
 
@@ -145,9 +150,18 @@ class Scales:
     def apply(self, rows: Tensor) -> Tensor:
         """Return rows with their blocks scaled; a row of zeros stays one."""
         parts: Iterable[Tensor] = split_blocks(rows, self.widths).values()
-        parts = map(l2_normalise, parts) if self.has_unit_rows else parts
+        parts = map(_unit_rows, parts) if self.has_unit_rows else parts
         scaled = (part * factor for part, factor in zip(parts, self.factors, strict=True))
-        return torch.cat(list(scaled), dim=1)
+        vectors = torch.cat(list(scaled), dim=1)
+        if not vectors.isfinite().all():
+            raise too_large("vectors are")
+        return vectors
+
+
+def _unit_rows(part: Tensor) -> Tensor:
+    if not part.norm(dim=1).isfinite().all():  # by which a row would become one of zeros
+        raise too_large("the rows of a block are")
+    return l2_normalise(part)
 
 
 def choose_scales(encoder: Any, recipe: Embed, kept: Tensor | None) -> Scales:
@@ -178,6 +192,8 @@ def sum_squares(z: Tensor, widths: dict[str, int]) -> Tensor:
 
 def find_lengths(squares: Tensor, num_rows: int, widths: dict[str, int]) -> Tensor:
     """Return the root mean square of the row lengths of every block, 0 of those left out."""
+    if not squares.isfinite().all():
+        raise too_large("the numbers of a block are")
     lengths = (squares / num_rows).sqrt().clamp_min(SHORTEST)
     return lengths * torch.tensor([name in widths for name in ALL])
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from dgb.errors import too_large
 from dgb.model.layers import ACTIVATIONS, glorot
 from dgb.recipe import EncoderRecipe
 from dgb.views.product import product
@@ -141,6 +142,8 @@ class HopEncoder(nn.Module):
         for i, norm in enumerate(norms):
             norm.mean.copy_(mean[i])
             norm.variance.copy_((square[i] - mean[i].square()).clamp_min(0))
+            if not norm.variance.isfinite().all():
+                raise too_large("the variances of a hop are")
 
 
 def make_encoder(num_features: int, recipe: EncoderRecipe, generator: torch.Generator) -> Any:

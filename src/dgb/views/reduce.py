@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from dgb.errors import too_large
 from dgb.views.augment import Features
 from dgb.views.diffusion import GraphOperator, even_parts
 from dgb.views.product import times
@@ -49,7 +50,10 @@ class DiffusedFeatures:
         """Return (S X)ᵀ S X times columns, in float64 on the CPU."""
         parts = [columns[:, part] for part in self._parts(columns)]
         products = [self.multiply_transposed(self.multiply(part)).cpu() for part in parts]
-        return torch.cat(products, dim=1).double()
+        square = torch.cat(products, dim=1).double()
+        if not square.isfinite().all():
+            raise too_large("the squares of diffused features are")
+        return square
 
     def _parts(self, columns: Tensor) -> list[slice]:
         return even_parts(columns.shape[1], self.store.width(self.x.shape[0]))
