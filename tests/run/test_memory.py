@@ -82,6 +82,14 @@ def test_what_a_refusal_advises_is_accepted(
         choose_scratch(dense, mended, folder)
 
 
+def test_nobody_is_joined_to_more_nodes_than_there_are(dense: Graph) -> None:
+    most, more = (
+        load_recipe("default", [*SMALL, f"embed.diffused_nearest={count}"])
+        for count in (400, 10_485_760_000)
+    )
+    assert total(dense, more) == total(dense, most)
+
+
 def test_what_fits_nowhere_is_told_so(dense: Graph, tmp_path: Path) -> None:
     for sets in (["train.memory_gb=1e-9"], ["train.memory_gb=1e-4", "encoder.layers=2"]):
         with pytest.raises(DGBError, match=r"set a smaller encoder\.width"):

@@ -78,7 +78,7 @@ def _count_operators(graph: Graph, recipe: Recipe) -> float:
     if "diff" in needed or recipe.encoder.diff:
         total += ENTRY * nonzeros + 3 * ENTRY * n * recipe.diffusion.top_k
     has_own = bool(embedding_alphas(recipe.embed)) and "adj" not in needed  # else they share it
-    nearest = 6.0 * ENTRY * n * recipe.embed.joined  # in both directions, while made
+    nearest = 6.0 * ENTRY * n * min(recipe.embed.joined, n)  # in both directions, while made
     return total + ENTRY * (nonzeros + n) * has_own + nearest
 
 
