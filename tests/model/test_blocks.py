@@ -170,6 +170,15 @@ def test_what_no_training_changes_is_made_once(
     torch.testing.assert_close(again, first, rtol=0, atol=0)
 
 
+def test_a_kept_block_is_made_again_for_other_settings(graph: Graph) -> None:
+    encoder, inputs = encoder_of(graph), make_inputs(graph, recipe_of(), CPU)
+    for sets in ((), ("embed.diffused_nearest=4",), (NEAREST[1], "embed.nearest_weight=2")):
+        recipe = recipe_of(*sets)
+        again = embed(encoder, inputs, recipe.embed)
+        anew = embed(encoder, make_inputs(graph, recipe, CPU), recipe.embed)
+        torch.testing.assert_close(again, anew, rtol=0, atol=0)
+
+
 def test_blocks_can_be_left_out(graph: Graph) -> None:
     whole = blocks_of(graph, "embed.normalise=rows")
     for names in ("diffused", "structure,learnt", "diffused,structure"):

@@ -102,7 +102,7 @@ def _make_room(inputs: Inputs, name: str, shape: tuple[int, int]) -> Tensor:
 def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:
     """Write a block as it comes: H and X are diffused where the recipe says so."""
     if block in FIXED and inputs.is_own:
-        out.copy_(inputs.fixed[block])
+        out.copy_(inputs.fixed[block][1])
         return
     if block in FIXED:  # of a later graph nothing is kept: its vectors are made once anyway
         _write_fixed(encoder, inputs, recipe, block, out)
@@ -119,11 +119,12 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
 
 def _keep_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, width: int) -> None:
     """Keep a block of the training graph that no training changes: it is made once."""
-    shape = (inputs.shape[0], width)
-    if block not in inputs.fixed or inputs.fixed[block].shape != shape:
-        made = _make_room(inputs, block, shape)
+    joined = (recipe.joined, recipe.nearest_weight, recipe.diffused_alpha)
+    settings = (width, *(joined if block == "diffused" else ()))
+    if block not in inputs.fixed or inputs.fixed[block][0] != settings:
+        made = _make_room(inputs, block, (inputs.shape[0], width))
         _write_fixed(encoder, inputs, recipe, block, made)
-        inputs.fixed[block] = made
+        inputs.fixed[block] = settings, made
 
 
 def _write_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, out: Tensor) -> None:

@@ -79,8 +79,8 @@ class Inputs:
         return DrawnOperator(made[spec.operator], pairs, absent)
 
     @cached_property
-    def fixed(self) -> dict[str, Tensor]:
-        """Blocks of vectors that no training changes, by name: kept here once they are made."""
+    def fixed(self) -> dict[str, tuple[tuple[float, ...], Tensor]]:
+        """Blocks of vectors that no training changes, by name, each after what it was made by."""
         return {}
 
     @cached_property
