@@ -15,8 +15,7 @@ from dgb.arrays import Array
 from dgb.cookbook import to_toml
 from dgb.data.ids import find_nodes
 from dgb.errors import DGBError
-from dgb.files.atomic import write_text
-from dgb.files.lock import unwritable
+from dgb.files.atomic import unwritable, write_text
 from dgb.recipe import Recipe
 from dgb.run import folder as files
 from dgb.run.machine import choose_device

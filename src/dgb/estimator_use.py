@@ -22,8 +22,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.drift import Vectors, measure_drift
 from dgb.evaluate.map import map_coordinates
 from dgb.evaluate.predict import Predictions, predict_labels
-from dgb.files.atomic import write_text
-from dgb.files.lock import unwritable
+from dgb.files.atomic import unwritable, write_text
 from dgb.neighbors import nearest
 from dgb.recipe import ALL_TYPES
 from dgb.run.map import SEED, write_map

@@ -11,9 +11,7 @@ from dgb import load_graph
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.errors import DGBError
-from dgb.files.atomic import new_mapped, whole_file
-from dgb.files.jsonl import append_line, rewrite_lines
-from dgb.files.lock import locked
+from dgb.files.atomic import append_line, locked, new_mapped, rewrite_lines, whole_file
 from tests.conftest import QUICK_PROBE, make_blocks
 from tests.kill.disk import told
 

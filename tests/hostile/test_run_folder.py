@@ -11,8 +11,7 @@ from dgb.cli import main
 from dgb.cookbook import load_recipe, to_toml
 from dgb.data.formats.npz import write_npz
 from dgb.errors import DGBError
-from dgb.files.atomic import write_text
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines, write_text
 from dgb.ray.cluster import check_snapshots
 from dgb.report.page import write_report
 from dgb.run import machine

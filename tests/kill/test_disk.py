@@ -14,8 +14,7 @@ import pytest
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.errors import DGBError
-from dgb.files.atomic import new_mapped
-from dgb.files.lock import locked
+from dgb.files.atomic import locked, new_mapped
 from dgb.run.folder import EMBEDDINGS, RECIPE
 from dgb.run.vectors import read_embeddings
 from tests.conftest import QUICK_PROBE, make_blocks

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from dgb.data.formats.npz import write_npz
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.files.tensors import read_tensors
 from dgb.report.page import write_report
 from dgb.run.folder import EMBEDDINGS, RECIPE, SCORES, read_recipe

@@ -15,7 +15,7 @@ from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.probe import linear_probe
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import compare as runner
 from dgb.measure.compare import Repeats, leave_out, make_jobs
 from dgb.measure.comparison import as_text, make_comparison, read_comparison, write

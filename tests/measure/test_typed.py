@@ -14,7 +14,7 @@ from dgb.data.typed.graph import HeteroGraph
 from dgb.errors import DGBError
 from dgb.evaluate.link_split import split_edges
 from dgb.evaluate.links import links_of
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import repeat
 from dgb.measure.compare import choose_methods, leave_out
 from dgb.measure.repeat import evaluate_links

@@ -11,8 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from dgb.cookbook import load_recipe, to_toml
-from dgb.files.atomic import write_json, write_text
-from dgb.files.jsonl import rewrite_lines
+from dgb.files.atomic import rewrite_lines, write_json, write_text
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 LABELS = ("theory", "practice", "<b>both</b>")

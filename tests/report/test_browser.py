@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dgb.cookbook import load_recipe, to_toml
-from dgb.files.atomic import write_json, write_text
-from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.files.atomic import read_lines, rewrite_lines, write_json, write_text
 from dgb.report.page import write_report
 from tests.report.conftest import HOSTILE, make_map, make_run, with_columns, write_map
 

@@ -18,8 +18,7 @@ from dgb.cli import make_parser
 from dgb.commands import report
 from dgb.cookbook import load_recipe, recipe_hash, to_toml
 from dgb.errors import DGBError
-from dgb.files.atomic import write_json, write_text
-from dgb.files.jsonl import append_line, read_lines, rewrite_lines
+from dgb.files.atomic import append_line, read_lines, rewrite_lines, write_json, write_text
 from dgb.report.map import SHOWN, pack_map
 from dgb.report.page import write_report
 from dgb.report.recipe import train_command

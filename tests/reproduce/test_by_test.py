@@ -9,7 +9,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
 from dgb.evaluate import heads
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS

@@ -18,7 +18,7 @@ from dgb.errors import DGBError
 from dgb.evaluate import heads as f1
 from dgb.evaluate import heads as linear_heads
 from dgb.evaluate import heco as heco_probe
-from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.files.atomic import read_lines, rewrite_lines
 from dgb.measure import measure as measuring
 from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS, measure

@@ -10,7 +10,7 @@ from dgb.cli import main
 from dgb.commands.reproduce import MADE, MEASURED, Asked, make
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Job, Place
 from dgb.measure.measure import TEST_READS

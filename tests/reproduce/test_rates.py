@@ -12,7 +12,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.evaluate import heads
 from dgb.evaluate.labels import draw_resplits
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure.job import Place
 from dgb.recipe import Recipe

@@ -7,7 +7,7 @@ import pytest
 
 from dgb.baselines.methods import METHODS, settings_hash, settings_of
 from dgb.cookbook import load_recipe
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure.compare import COMPARISON
 from dgb.measure.comparison import read_comparison, write
 from dgb.reproduce import results, typed_plan

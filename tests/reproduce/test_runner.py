@@ -12,7 +12,7 @@ from dgb.baselines.own import train_rows
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure import job as jobs_of
 from dgb.measure import measure as measuring
 from dgb.measure.job import Job, Place

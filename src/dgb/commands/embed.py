@@ -35,7 +35,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Embed a graph with the encoder of a finished run."""
-    from dgb.files.lock import locked
+    from dgb.files.atomic import locked
     from dgb.run import folder as files
     from dgb.run.vectors import remove_parts, write_embeddings
 

@@ -32,7 +32,7 @@ def train_new(
     origin: "Origin | None" = None,
 ) -> None:
     """Train into a run folder that is made now: the one asked for, or one by graph and time."""
-    from dgb.files.lock import locked
+    from dgb.files.atomic import locked
     from dgb.run.folder import make_folder
 
     folder = Path(options.out or f"runs/{graph.name}-{time.strftime('%Y%m%d-%H%M%S')}")

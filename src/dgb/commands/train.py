@@ -73,7 +73,7 @@ def _choose_cluster(options: Namespace) -> "Cluster | None":
 
 
 def _resume(options: Namespace, cluster: "Cluster | None") -> None:
-    from dgb.files.lock import locked
+    from dgb.files.atomic import locked
     from dgb.report.page import REPORT, write_report
     from dgb.run.folder import EMBEDDINGS, SCORES, read_origin, read_recipe
     from dgb.run.train import remove_leftovers

@@ -1,4 +1,8 @@
-"""Files that are written whole or not at all: a reader finds the old one or the new one."""
+"""Files that survive a kill and a second process: written whole, line by line, or under a lock.
+
+A reader finds the old file or the new one. Of JSON lines, one that is half-written is left out, and
+gone by the next write. A killed process leaves no lock.
+"""
 
 import errno
 import json
@@ -12,9 +16,13 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
+from dgb.terminal import log
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of an OSError: the disk is full
 UNWRITABLE = (*NO_ROOM, errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of an OSError: the disk knows none
+_FOLDERS = ("scratch", "ray", "embeddings.parquet")  # that a run writes into
+_SUFFIXES = (*(".toml", ".jsonl", ".json", ".safetensors", ".parquet"), ".html", ".csv", ".part")
 
 
 @contextmanager
@@ -77,3 +85,73 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the whole lines of a JSON-lines file, none where there is no file."""
+    if not path.exists():
+        return []
+    lines = []
+    for text in path.read_text("utf-8", errors="replace").splitlines():
+        try:
+            lines.append(json.loads(text))
+        except (ValueError, RecursionError):
+            continue
+    return [line for line in lines if isinstance(line, dict)]
+
+
+def rewrite_lines(path: Path, lines: list[dict[str, Any]]) -> None:
+    """Write a JSON-lines file again, atomically."""
+    write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def append_line(path: Path, line: dict[str, Any]) -> None:
+    """Append one JSON line in a single write, so that processes do not mix theirs."""
+    refuse_link(path)
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+@contextmanager
+def locked(folder: Path, file: str = "") -> Iterator[None]:
+    """Hold a folder, which is made where it is missing, or a file in it for this process alone.
+
+    The lock is the operating system's: it ends with the process, however that ends. Links in the
+    folder are refused: somebody may have sent it, and what is written would go elsewhere.
+    """
+    from filelock import FileLock, Timeout
+
+    path = folder / (f".{file}.lock" if file else ".lock")
+    lock = FileLock(path, timeout=0)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for written in (path, folder / file) if file else _written_in(folder):
+            refuse_link(written)
+        lock.acquire()
+    except Timeout:
+        raise DGBError(
+            f"another process is working on {folder / file}; wait until it is done, or choose "
+            "another folder"
+        ) from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise DGBError(unwritable(folder, error)) from error
+        log(f"warning: {folder} is on a disk without locks; let no second process work there")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _written_in(folder: Path) -> Iterator[Path]:
+    """Return what a run may write to; what else lies in the folder is somebody's own matter."""
+    for path in folder.iterdir():
+        if path.name in _FOLDERS or path.suffix in _SUFFIXES or path.name == ".lock":
+            yield path
+            for parent, folders, names in os.walk(path) if path.name in _FOLDERS else ():
+                yield from (Path(parent) / name for name in (*folders, *names))
+
+
+def unwritable(folder: Path, error: OSError) -> str:
+    """Return that a folder cannot be written to, why, and what to do."""
+    return f"cannot write to {folder}: {error.strerror or error}; choose another folder"

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from dgb.baselines.methods import METHODS
 from dgb.errors import DGBError
-from dgb.files.atomic import write_text
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines, write_text
 from dgb.measure.compare import COMPARISON
 from dgb.measure.job import Line
 from dgb.measure.table import markdown_table, mean_std, spread, text_table

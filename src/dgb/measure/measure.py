@@ -18,7 +18,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.labels import choose_split
 from dgb.evaluate.probe import ProbeScores, accuracy, linear_probe
 from dgb.evaluate.scores import score_embeddings, without_labels, without_test_labels
-from dgb.files.jsonl import append_line
+from dgb.files.atomic import append_line
 from dgb.measure.job import Job, Line, Place
 from dgb.recipe import Probe
 from dgb.run.machine import peak_mb, reset_peak, set_threads

@@ -16,8 +16,7 @@ from typing import NamedTuple, TypeVar
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.files.jsonl import append_line, read_lines, rewrite_lines
-from dgb.files.lock import locked
+from dgb.files.atomic import append_line, locked, read_lines, rewrite_lines
 from dgb.measure.job import Job, Line, Place, load
 from dgb.terminal import log, progress_bar
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import ray
 from dgb.arrays import Array
-from dgb.files.jsonl import append_line
+from dgb.files.atomic import append_line
 from dgb.ray.blocks import BlockOperator, GraphBlocks, Ref, put_operator, run_tasks
 from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe

@@ -16,8 +16,7 @@ from dgb.evaluate.heads import dgi_accuracies, resplit_accuracy
 from dgb.evaluate.labels import draw_resplits
 from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
-from dgb.files.atomic import write_json
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines, write_json
 from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import make_head
 from dgb.measure.runner import Work, require_lines, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dgb.data.fingerprint import fingerprint
 from dgb.errors import DGBError
-from dgb.files.jsonl import read_lines
+from dgb.files.atomic import read_lines
 from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import measure
 from dgb.measure.runner import Work, require_lines, run

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
-from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.files.atomic import read_lines, rewrite_lines
 from dgb.measure.job import Line, Place, load
 from dgb.measure.table import html_row, html_table, make_list, markdown_table
 from dgb.reproduce.published import DATASETS, citations, find_published, rows

@@ -10,8 +10,7 @@ from dgb.cookbook import load_recipe, to_toml
 from dgb.data.encoding import Encoding, encoding_from, plain_encoding
 from dgb.data.typed.schema import Schema, plain_schema, schema_from
 from dgb.errors import DGBError, refusing
-from dgb.files.atomic import write_text
-from dgb.files.lock import unwritable
+from dgb.files.atomic import unwritable, write_text
 from dgb.recipe import Recipe
 
 RECIPE, BEGUN, SCORES = "recipe.toml", "begun.toml", "scores.json"

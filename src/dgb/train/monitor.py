@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dgb.files.jsonl import read_lines, rewrite_lines
+from dgb.files.atomic import read_lines, rewrite_lines
 from dgb.model.bootstrap import Outputs
 from dgb.model.layers import l2_normalise
 from dgb.recipe import Train

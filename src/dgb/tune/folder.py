@@ -10,8 +10,7 @@ import numpy as np
 from dgb.cookbook import load_recipe, plain, recipe_hash
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.files.atomic import write_text
-from dgb.files.jsonl import rewrite_lines
+from dgb.files.atomic import rewrite_lines, write_text
 from dgb.measure.job import Line
 from dgb.recipe import Recipe
 from dgb.tune.space import Space

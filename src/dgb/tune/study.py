@@ -19,7 +19,7 @@ from dgb.errors import DGBError
 from dgb.evaluate.links import links_of
 from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
-from dgb.files.lock import locked
+from dgb.files.atomic import locked
 from dgb.measure.job import Line
 from dgb.recipe import Probe, Recipe
 from dgb.run.lengths import train_lengths
