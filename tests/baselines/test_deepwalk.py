@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from dgb.baselines.deepwalk import Settings, represent
-from dgb.baselines.walks import SkipGram, draw_walks, pair_weights
+from dgb.baselines.deepwalk import Settings, SkipGram, draw_walks, pair_weights, represent
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
 

@@ -25,9 +25,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, logsigmoid, softmax
 
 from dgb.arrays import Array
+from dgb.baselines.deepwalk import SkipGram, batch_size, draw_walks, pair_weights
 from dgb.baselines.inputs import FeatureLinear, seeded
 from dgb.baselines.learn import Labels, Schedule, keep_best, labelled_nodes, step
-from dgb.baselines.walks import SkipGram, batch_size, draw_walks, label_pairs, pair_weights
 from dgb.data.graph import Graph
 from dgb.model.layers import Adam
 from dgb.run.machine import choose_device
@@ -136,3 +136,19 @@ def learn_labels_first(
     for _ in progress_bar(range(steps), "contexts", unit="step"):
         by_graph()
     return by_graph
+
+
+def label_pairs(
+    train: Array, y: Array, size: int, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Return pairs of train nodes, every second one of the same class and others of two classes."""
+    order = np.argsort(y, kind="stable")
+    count = np.bincount(y)
+    start = np.cumsum(count) - count
+    i = rng.integers(len(y), size=size)
+    sign = np.where(np.arange(size) % 2, -1, 1)
+    same, own = sign > 0, count[y[i]]
+    # Sorted by class, and read as a circle, the other classes follow a node's own.
+    room = np.where(same, own, len(y) - own)
+    place = start[y[i]] + np.where(same, 0, own) + rng.integers(room)
+    return train[i], train[order[place % len(y)]], sign
