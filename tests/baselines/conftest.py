@@ -52,6 +52,6 @@ def dense_features(graph: Graph) -> Tensor:
 def accuracy_of(key: str, graph: Graph, seed: int = 0, **changed: Any) -> float:
     """Return the test accuracy of a method with its defaults, some of them changed."""
     method = METHODS[key]
-    settings = replace(method.file.Settings(**method.fixed), **changed)
+    settings = replace(method.settings_class(**method.fixed), **changed)
     result = run_method(key, graph, settings, seed)
     return score_result(method, result, graph, seed, Probe()).test

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dgb.baselines.diffused import Settings, represent
+from dgb.baselines.own import PageRank, diffuse
 from dgb.data.graph import Graph
 from dgb.views.features import row_normalise
 from tests.baselines.conftest import accuracy_of
 
 
 def test_rows_are_the_sum_over_all_hops(blocks: Graph) -> None:
-    z = represent(blocks, Settings(alpha=0.3, columns=10_000), 0)
+    z = diffuse(blocks, PageRank(alpha=0.3, columns=10_000), 0)
     a = blocks.adjacency.toarray() + np.eye(blocks.num_nodes)
     root = np.sqrt(a.sum(1))
     p = a / root[:, None] / root[None, :]
@@ -20,7 +20,7 @@ def test_rows_are_the_sum_over_all_hops(blocks: Graph) -> None:
 
 
 def test_few_columns_lose_as_little_as_any_do(blocks: Graph) -> None:
-    few, all_columns = (represent(blocks, Settings(columns=c), 0) for c in (20, 10_000))
+    few, all_columns = (diffuse(blocks, PageRank(columns=c), 0) for c in (20, 10_000))
     assert few.shape[1] == 20 < all_columns.shape[1]
     lost = np.linalg.norm(few @ few.T - all_columns @ all_columns.T, 2)
     left = np.linalg.svd(all_columns, compute_uv=False)[

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dgb.baselines.sgc import Settings, propagate_features, represent
+from dgb.baselines.own import Hops, propagate, propagate_features
 from dgb.data.graph import Graph
 from dgb.views.features import row_normalise
 from tests.baselines.conftest import accuracy_of
@@ -22,7 +22,7 @@ def test_is_a_power_of_the_operator_times_features(hops: int, two_blocks: Graph)
     )
     x = two_blocks.x.toarray().astype(np.float64)
     x = x / np.maximum(x.sum(1, keepdims=True), 1)
-    found = represent(two_blocks, Settings(hops=hops), 0)
+    found = propagate(two_blocks, Hops(hops=hops), 0)
     found = found.toarray() if hasattr(found, "toarray") else found
     np.testing.assert_allclose(found, np.linalg.matrix_power(p, hops) @ x, atol=1e-6)
     assert found.dtype == np.float32

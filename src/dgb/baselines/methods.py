@@ -1,7 +1,8 @@
 """The systems by name: what each needs, its settings, and the one function that it offers.
 
-A file has a frozen dataclass `Settings` and a function of (graph, settings, seed): `classify`
+A file has a frozen dataclass `Settings` and a function of (graph, settings, seed): `classify…`
 returns a class per node; any other, most often `represent`, a row per node, made without labels.
+Systems that are one idea share a file, and say which of its settings and functions are theirs.
 This module imports no file of a system: the command line takes the names from here.
 """
 
@@ -38,17 +39,23 @@ class Method:
     fixed: Mapping[str, Any] = field(default_factory=dict)  # settings that make it this one
     is_random: bool = True  # False: all seeds give the same on one split
     graphs: tuple[str, ...] = ("one",)  # of one node type or of several
+    settings: str = "Settings"  # the name of their class
 
     @property
     def classifies(self) -> bool:
         """Whether it learns from labels and returns classes."""
-        return self.function == "classify"
+        return self.function.startswith("classify")
 
     @property
     def run(self) -> Callable[[Any, Any, int], Any]:
         """The function from (graph, settings, seed) to representations or to classes."""
         run: Callable[[Any, Any, int], Any] = getattr(self.file, self.function)
         return run
+
+    @property
+    def settings_class(self) -> Any:
+        """The dataclass of its settings."""
+        return getattr(self.file, self.settings)
 
     @property
     def file(self) -> ModuleType:
@@ -77,8 +84,8 @@ METHODS: dict[str, Method] = {
     "grace": Method("GRACE", "grace"),
     "cca-ssg": Method("CCA-SSG", "cca_ssg"),
     "graphmae": Method("GraphMAE", "graphmae"),
-    "sgc": Method("SGC, linear head", "sgc", is_random=False),
-    "diffused": Method("diffused features", "diffused", is_random=False),
+    "sgc": Method("SGC, linear head", "own", "propagate", is_random=False, settings="Hops"),
+    "diffused": Method("diffused features", "own", "diffuse", is_random=False, settings="PageRank"),
     "random": Method("untrained GCN", "own", "untrained", graphs=EVERY),
     "dgb": Method("DGB", "own", graphs=EVERY),
     "union": Method(
@@ -99,7 +106,7 @@ def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] =
     """
     method = METHODS[key]
     own = {name: value for section, name, value in map(split_override, overrides) if section == key}
-    if method.file.Settings is Recipe:
+    if method.settings_class is Recipe:
         if own:
             raise DGBError(f"{key} takes a recipe: use --set section.key=… without {key}")
         fixed = [f"{name}={value}" for name, value in method.fixed.items()]
@@ -108,7 +115,7 @@ def settings_of(key: str, graph: str, recipe: Recipe, overrides: Iterable[str] =
         if name in method.fixed:
             raise DGBError(f"{key}.{name} is what makes it {key}: it cannot be set")
     chosen: dict[str, Any] = _read_settings().get(key, {}).get(graph, {})
-    return make_section(method.file.Settings, key, chosen | own | dict(method.fixed))
+    return make_section(method.settings_class, key, chosen | own | dict(method.fixed))
 
 
 def settings_hash(key: str, settings: Any, probe: Probe | None = None) -> str:
