@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from dgb.baselines.dgi import Infomax, encode_both
+from dgb.baselines.dgi import Infomax, MVGRLSettings, encode_both, make_view_pair
 from dgb.baselines.inputs import seeded
-from dgb.baselines.mvgrl import Settings, make_view_pair
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of, dense_features
 from tests.baselines.test_dgi import brute_force, dense_adj, slope
@@ -45,7 +44,7 @@ def test_learns_from_batches_of_rows(two_blocks: Graph) -> None:
 
 
 def test_loss_crosses_the_views(two_blocks: Graph) -> None:
-    adj_view, diff_view = make_view_pair(two_blocks, Settings(error=1e-6))
+    adj_view, diff_view = make_view_pair(two_blocks, MVGRLSettings(error=1e-6))
     x = dense_features(two_blocks)
     with seeded(3), torch.no_grad():
         model, order, a = drawn_model(), torch.randperm(120), torch.tensor(0.25)
@@ -65,7 +64,7 @@ def test_loss_crosses_the_views(two_blocks: Graph) -> None:
 
 
 def test_representations_add_both_views(two_blocks: Graph) -> None:
-    views, x = make_view_pair(two_blocks, Settings(error=1e-6)), dense_features(two_blocks)
+    views, x = make_view_pair(two_blocks, MVGRLSettings(error=1e-6)), dense_features(two_blocks)
     with seeded(3), torch.no_grad():
         model, a = drawn_model(), torch.tensor(0.25)
         w_a, w_d = first_weights(model)
@@ -75,6 +74,6 @@ def test_representations_add_both_views(two_blocks: Graph) -> None:
 
 
 def test_the_default_error_keeps_the_diffusion(two_blocks: Graph) -> None:
-    _, diff = make_view_pair(two_blocks, Settings())
+    _, diff = make_view_pair(two_blocks, MVGRLSettings())
     s = diff.operator.multiply(torch.eye(120))
     assert torch.linalg.matrix_norm(s - dense_ppr(two_blocks), 2) < 1e-2

@@ -80,7 +80,7 @@ METHODS: dict[str, Method] = {
     "gmnn-q": Method("GMNN (q)", "gmnn", fixed={"rounds": 0}),
     "gmnn": Method("GMNN (q and p)", "gmnn"),
     "bgrl": Method("BGRL", "bgrl"),
-    "mvgrl": Method("MVGRL", "mvgrl"),
+    "mvgrl": Method("MVGRL", "dgi", "represent_both", settings="MVGRLSettings"),
     "grace": Method("GRACE", "grace"),
     "cca-ssg": Method("CCA-SSG", "cca_ssg"),
     "graphmae": Method("GraphMAE", "graphmae"),
