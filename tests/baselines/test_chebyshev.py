@@ -6,8 +6,8 @@ import torch
 from torch_geometric.nn import ChebConv
 from torch_geometric.utils import from_scipy_sparse_matrix
 
-from dgb.baselines.chebyshev import ChebyshevLayer, Settings, clenshaw, scaled_laplacian
 from dgb.baselines.inputs import features, seeded
+from dgb.baselines.spectral import ChebyshevLayer, ChebyshevSettings, clenshaw, scaled_laplacian
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of, dense_features
 
@@ -34,7 +34,7 @@ def test_sums_polynomials_of_the_scaled_laplacian(order: int, two_blocks: Graph)
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_is_the_layer_of_pyg_with_one_term_more(order: int, two_blocks: Graph) -> None:
     with seeded(0):
-        layer = ChebyshevLayer(40, 4, Settings(order=order)).eval()
+        layer = ChebyshevLayer(40, 4, ChebyshevSettings(order=order)).eval()
     pyg = ChebConv(40, 4, K=order + 1, bias=False)
     for k, lin in enumerate(pyg.lins):
         lin.weight.data = layer.lin.weight.data[:, 4 * k : 4 * k + 4].T.contiguous()
@@ -58,7 +58,7 @@ def test_gradient_of_the_recurrence(two_blocks: Graph) -> None:
 
 def test_each_order_has_a_glorot_weight_of_its_own() -> None:
     with seeded(0):
-        weight = ChebyshevLayer(40, 8, Settings(order=3)).lin.weight.detach()
+        weight = ChebyshevLayer(40, 8, ChebyshevSettings(order=3)).lin.weight.detach()
     bound = (6 / (40 + 8)) ** 0.5
     for k in range(4):
         part = weight[:, 8 * k : 8 * k + 8]

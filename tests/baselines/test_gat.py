@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import elu, leaky_relu
 
-from dgb.baselines.gat import GAT, Settings, looped_edges
+from dgb.baselines.convolutions import GAT, GATSettings, looped_edges
 from dgb.baselines.inputs import features, seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
 
-SMALL = Settings(hidden=3, heads=2, output_heads=2)
+SMALL = GATSettings(hidden=3, heads=2, output_heads=2)
 
 
 def test_learns(two_blocks: Graph) -> None:
@@ -60,5 +60,5 @@ def test_all_weights_are_learnt_and_drop_out_in_training_alone(two_blocks: Graph
 
 
 def test_attention_drops_out_besides_the_inputs() -> None:
-    model = GAT(40, 2, Settings(dropout=0.3))
+    model = GAT(40, 2, GATSettings(dropout=0.3))
     assert model.lin.drop_rate == model.first.dropout == model.second.dropout == 0.3

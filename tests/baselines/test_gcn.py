@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from dgb.baselines.gcn import Settings, draw_network
+from dgb.baselines.convolutions import GCNSettings, draw_gcn
 from dgb.baselines.inputs import adj, seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of, dense_features
@@ -18,7 +18,7 @@ def test_learns(two_blocks: Graph) -> None:
 def test_is_softmax_of_two_convolutions(two_blocks: Graph) -> None:
     x, p = dense_features(two_blocks), adj(two_blocks)
     with seeded(0):
-        model = draw_network(x.shape[1], 2, Settings()).eval()
+        model = draw_gcn(x.shape[1], 2, GCNSettings()).eval()
     a = torch.from_numpy(two_blocks.adjacency.toarray()) + torch.eye(120)
     root = a.sum(1).rsqrt()
     dense = root[:, None] * a * root

@@ -66,10 +66,12 @@ class Method:
 METHODS: dict[str, Method] = {
     "lp": Method("LP", "lp", "classify", LABELS, is_random=False),
     "planetoid": Method("Planetoid", "planetoid", "classify", BOTH),
-    "chebyshev": Method("Chebyshev", "chebyshev", "classify", BOTH),
-    "gcn": Method("GCN", "gcn", "classify", BOTH),
-    "gat": Method("GAT", "gat", "classify", BOTH),
-    "gwnn": Method("GWNN", "gwnn", "classify", BOTH),
+    "chebyshev": Method(
+        "Chebyshev", "spectral", "classify_chebyshev", BOTH, settings="ChebyshevSettings"
+    ),
+    "gcn": Method("GCN", "convolutions", "classify_gcn", BOTH, settings="GCNSettings"),
+    "gat": Method("GAT", "convolutions", "classify_gat", BOTH, settings="GATSettings"),
+    "gwnn": Method("GWNN", "spectral", "classify_gwnn", BOTH, settings="GWNNSettings"),
     "raw": Method("raw features", "own", "raw", is_random=False, graphs=EVERY),
     "deepwalk": Method("DeepWalk + features", "deepwalk", fixed={"features": True}),
     "deepwalk-alone": Method("DeepWalk", "deepwalk", needs=(), fixed={"features": False}),
