@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dgb.baselines.cca_ssg import Settings, cca_loss, make_gcn, standardise_columns
+from dgb.baselines.agreement import CCASettings, cca_loss, make_gcn, standardise_columns
 from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
@@ -50,7 +50,7 @@ def test_a_constant_column_becomes_zero() -> None:
 
 def test_no_activation_after_the_last_layer() -> None:
     with seeded(0):
-        one, two = (make_gcn(40, Settings(width=8, layers=n)) for n in (1, 2))
+        one, two = (make_gcn(40, CCASettings(width=8, layers=n)) for n in (1, 2))
     x = torch.tensor([-1.0])
     assert [float(sigma(x)) for sigma in one.sigmas] == [-1]
     assert [float(sigma(x)) for sigma in two.sigmas] == [0, -1]

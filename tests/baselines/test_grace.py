@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from dgb.baselines.agreement import GRACE, GRACESettings, contrast_nodes, represent_grace
 from dgb.baselines.augment import make_views
-from dgb.baselines.grace import GRACE, Settings, contrast_nodes, represent
 from dgb.baselines.inputs import seeded
 from dgb.data.graph import Graph
 from tests.baselines.conftest import accuracy_of
@@ -50,7 +50,7 @@ def test_contrast_is_the_papers_loss(temperature: float) -> None:
 def test_all_nodes_give_the_papers_loss_and_some_give_it_of_those(two_blocks: Graph) -> None:
     views = make_views(two_blocks, 16)
     with seeded(0):
-        model = GRACE(40, Settings(width=8, projection=8))
+        model = GRACE(40, GRACESettings(width=8, projection=8))
         view1, view2 = views.draw(0.2, 0.3), views.draw(0.4, 0.4)
         everyone, some = torch.randperm(120), torch.randperm(120)[:7]
     u, v = (model.project(model.encoder(view)) for view in (view1, view2))
@@ -67,9 +67,9 @@ def test_agreement_is_rewarded() -> None:
 
 
 def test_representations_are_before_the_projection(two_blocks: Graph) -> None:
-    few = Settings(width=8, projection=4, epochs=2, anchors=30)
-    rows = represent(two_blocks, few, 0)
+    few = GRACESettings(width=8, projection=4, epochs=2, anchors=30)
+    rows = represent_grace(two_blocks, few, 0)
     assert rows.shape == (120, 8)
     assert (rows >= 0).all()  # they end in ReLU, the projections do not
-    np.testing.assert_array_equal(rows, represent(two_blocks, few, 0))
-    assert not np.array_equal(rows, represent(two_blocks, replace(few, anchors=120), 0))
+    np.testing.assert_array_equal(rows, represent_grace(two_blocks, few, 0))
+    assert not np.array_equal(rows, represent_grace(two_blocks, replace(few, anchors=120), 0))
