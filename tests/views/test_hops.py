@@ -18,12 +18,12 @@ from dgb.model.encoder import make_encoder
 from dgb.recipe import DIFF, DiffusionRecipe, Recipe
 from dgb.views import hops
 from dgb.views.diffusion import Diffusion
+from dgb.views.features import ColumnBlocks
 from dgb.views.hops import clean_hops, hold_hops, walk_hops
 from dgb.views.inputs import Inputs, make_inputs
 from dgb.views.operators import make_adj, make_diff, make_ppr
 from dgb.views.rows import OrderedRows
 from dgb.views.sampler import epoch_sampler
-from dgb.views.store import ColumnBlocks
 
 CPU = torch.device("cpu")
 

@@ -6,11 +6,10 @@ import torch
 
 from dgb.data.graph import Graph
 from dgb.recipe import DiffusionRecipe
-from dgb.views.features import row_factors, row_normalise, to_features
+from dgb.views.features import Store, row_factors, row_normalise, to_features
 from dgb.views.operators import make_diff
 from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.sparse import SparseMatrix
-from dgb.views.store import Store
 
 
 def dense_product(diffused: DiffusedFeatures) -> torch.Tensor:

@@ -16,11 +16,11 @@ from dgb.model.encoder import GCNEncoder
 from dgb.model.loss import symmetric_loss
 from dgb.recipe import Recipe
 from dgb.run.machine import generators
-from dgb.views import store
+from dgb.views import features
+from dgb.views.features import ColumnBlocks, Store
 from dgb.views.inputs import make_inputs
 from dgb.views.rows import RowBatches, batch_sizes
 from dgb.views.sampler import epoch_sampler
-from dgb.views.store import ColumnBlocks, Store
 from dgb.views.view import Rows
 from tests.conftest import draw_views, with_dense_features
 
@@ -69,7 +69,7 @@ def test_neither_the_blocks_nor_their_place_change_a_mask(
 ) -> None:
     sets = ["view1.augment=nfd+nd+adj", "train.batch_size=20"]
     expected = whole(draw(graph, recipe_with(*sets)))
-    monkeypatch.setattr(store, "AT_ONCE", 37)
+    monkeypatch.setattr(features, "AT_ONCE", 37)
     recipe = recipe_with(*sets, f"train.columns={columns}")
     batches = draw(graph, recipe, tmp_path if is_on_disk else None)
     torch.testing.assert_close(whole(batches), expected, atol=1e-7, rtol=1e-5)

@@ -29,9 +29,9 @@ from dgb.model.blocks import (
 )
 from dgb.model.encoder import Encoder, HopEncoder, hops_of
 from dgb.recipe import PLAIN, Embed
+from dgb.views.features import Store
 from dgb.views.hops import clean_views, hold_hops, write_features
 from dgb.views.inputs import Inputs
-from dgb.views.store import Store
 
 
 @torch.no_grad()

@@ -21,6 +21,7 @@ from dgb.ray.propagation import make_features, propagate_blocks
 from dgb.recipe import Recipe
 from dgb.train.monitor import METRICS, open_metrics
 from dgb.views.augment import ViewSpec, parse_view
+from dgb.views.features import ColumnBlocks
 from dgb.views.inputs import Inputs, has_row_batches
 from dgb.views.rows import (
     Pairs,
@@ -30,7 +31,6 @@ from dgb.views.rows import (
     keep_together,
     pairs_within,
 )
-from dgb.views.store import ColumnBlocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from dgb.recipe import LEARNT, Recipe, ViewRecipe
 from dgb.run.machine import choose_device, free_gb
 from dgb.settings import listed_names
 from dgb.views.augment import parse_view
+from dgb.views.features import Store
 from dgb.views.inputs import embedding_alphas, has_row_batches, needed_operators
-from dgb.views.store import Store
 
 FLOAT, ENTRY = 4, 8  # bytes of a number, and of a non-zero with its column
 GB = 1e9

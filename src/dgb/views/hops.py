@@ -14,10 +14,10 @@ from dgb.arrays import row_parts
 from dgb.recipe import DIFF
 from dgb.terminal import progress_bar
 from dgb.views.diffusion import GraphOperator, diff_of
+from dgb.views.features import ColumnBlocks, Store, fill
 from dgb.views.inputs import Inputs
 from dgb.views.product import walk
 from dgb.views.sparse import Tick
-from dgb.views.store import ColumnBlocks, Store, fill
 from dgb.views.view import Rows, View
 
 

@@ -16,12 +16,18 @@ from dgb.data.graph import Graph
 from dgb.recipe import DiffusionRecipe, Embed, Recipe, Train
 from dgb.views.augment import AUGMENTATIONS, Features, ViewSpec, draw_absent, parse_view
 from dgb.views.diffusion import GraphOperator, adj_of
-from dgb.views.features import dense_features, normalise_features, row_factors, to_features
+from dgb.views.features import (
+    ColumnBlocks,
+    Store,
+    dense_features,
+    normalise_features,
+    row_factors,
+    to_features,
+)
 from dgb.views.join import join_nearest, make_joined_adj
 from dgb.views.operators import make_adj, make_operators, make_ppr
 from dgb.views.reduce import DiffusedFeatures, main_directions
 from dgb.views.rows import batch_sizes
-from dgb.views.store import ColumnBlocks, Store
 
 DIFFUSED = "diffused"  # block of an embedding, and its operator
 

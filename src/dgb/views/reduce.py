@@ -13,9 +13,9 @@ from torch import Tensor
 from dgb.errors import too_large
 from dgb.views.augment import Features
 from dgb.views.diffusion import GraphOperator, even_parts
+from dgb.views.features import Store
 from dgb.views.product import times
 from dgb.views.sparse import SparseMatrix
-from dgb.views.store import Store
 
 SPARE, ROUNDS = 10, 4  # columns more than asked for, and times that the directions are improved
 NOTHING = 1e-7  # of what the first direction holds: below it is rounding

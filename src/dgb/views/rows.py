@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from dgb.views.augment import without_edges
-from dgb.views.store import ColumnBlocks
+from dgb.views.features import ColumnBlocks
 from dgb.views.view import Rows
 
 ROUNDS = 4  # of matching nodes in pairs: few nodes find a partner after them

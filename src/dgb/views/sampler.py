@@ -8,6 +8,7 @@ import torch
 from dgb.recipe import Recipe
 from dgb.views.augment import ViewSpec, augment, node_factors, parse_view, scale_rows
 from dgb.views.diffusion import GraphOperator
+from dgb.views.features import ColumnBlocks, Store, fill
 from dgb.views.hops import HopBlocks, clean_hops, walk_hops
 from dgb.views.inputs import DrawnOperator, Inputs
 from dgb.views.rows import (
@@ -20,7 +21,6 @@ from dgb.views.rows import (
     keep_together,
     pairs_within,
 )
-from dgb.views.store import ColumnBlocks, Store, fill
 from dgb.views.view import View, propagates_first
 
 
