@@ -10,8 +10,8 @@ import numpy as np
 
 from dgb.arrays import Array
 from dgb.errors import DGBError
+from dgb.evaluate.why import COLUMN, MOST_SHOWN
 from dgb.run.map import read_map
-from dgb.run.map_columns import COLUMN, MOST
 
 SHOWN = 10  # neighbors a node at most
 STEPS = 2**16 - 1  # positions, similarities and numbers are distinguished this finely
@@ -113,7 +113,7 @@ def _quantize(values: Array) -> dict[str, Any]:
 
 def _columns(table: Any) -> list[dict[str, Any]]:
     """Return the columns of the user's table that a map has, in a bounded number."""
-    names = [name for name in table.column_names if name.startswith(COLUMN)][:MOST]
+    names = [name for name in table.column_names if name.startswith(COLUMN)][:MOST_SHOWN]
     packed = ((name.removeprefix(COLUMN), _pack_column(table[name])) for name in names)
     return [{"name": name[:LONGEST]} | found for name, found in packed if found]
 

@@ -17,9 +17,9 @@ from dgb.errors import DGBError
 from dgb.evaluate.cluster import choose_clusters, cluster
 from dgb.evaluate.map import NEAR, map_coordinates
 from dgb.evaluate.scores import class_names
+from dgb.evaluate.why import COLUMN, look_at_columns
 from dgb.files.columns import open_parquet, write_parquet
 from dgb.neighbors import nearest_all
-from dgb.run.map_columns import COLUMN, look_at_columns
 from dgb.terminal import progress_bar
 
 MAP = "map.parquet"
