@@ -25,8 +25,7 @@ from dgb.arrays import Array
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Split
 from dgb.data.ids import find_common
-from dgb.evaluate.align import align, cosines
-from dgb.evaluate.drift import SHARE, measure_angles, measure_noise
+from dgb.evaluate.drift import SHARE, align, cosines, measure_angles, measure_noise
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Recipe
 from dgb.run.model import embed_graph

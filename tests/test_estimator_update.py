@@ -11,7 +11,7 @@ from dgb import DGB, DGBError, load_graph
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
-from dgb.evaluate.align import cosines
+from dgb.evaluate.drift import cosines
 from dgb.run.vectors import read_embeddings
 from tests.conftest import take_nodes
 from tests.hetero import make_library

@@ -7,7 +7,7 @@ import pytest
 
 from dgb.cli import main
 from dgb.errors import DGBError
-from dgb.evaluate.align import align, cosines
+from dgb.evaluate.drift import align, cosines
 from dgb.run.vectors import read_embeddings, write_embeddings
 
 

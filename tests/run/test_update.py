@@ -11,7 +11,7 @@ import pytest
 
 from dgb.cli import main
 from dgb.data.formats.npz import write_npz
-from dgb.evaluate.align import cosines
+from dgb.evaluate.drift import cosines
 from dgb.files.tensors import read_tensors
 from dgb.recipe import Recipe
 from dgb.run import folder as files

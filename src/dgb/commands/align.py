@@ -23,7 +23,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import find_common
-    from dgb.evaluate.align import align
+    from dgb.evaluate.drift import align
     from dgb.run.folder import EMBEDDINGS
     from dgb.run.vectors import read_embeddings, write_embeddings
 

@@ -15,8 +15,7 @@ from dgb.data.graph import Graph
 from dgb.data.ids import arrow_ids, find_common
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.evaluate.align import find_rotation
-from dgb.evaluate.drift import Drift, Vectors, measure_drift
+from dgb.evaluate.drift import Drift, Vectors, find_rotation, measure_drift
 from dgb.files.columns import write_columns
 from dgb.model.blocks import AXES, keep, mean_name, split_blocks
 from dgb.recipe import BLOCKS, Recipe
