@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dgb.commands.graphs import choose_later_recipe, open_later_graph
 from dgb.commands.options import add_graph_options, add_set_option
-from dgb.commands.outcome import add_report_option, train_new
+from dgb.commands.train import add_report_option, train_new
 from dgb.cookbook import split_override
 from dgb.errors import DGBError
 
