@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "dgb"
 STAGES = [
     ["errors", "settings", "terminal", "arrays"],
-    ["recipe", "cookbook", "files", "drawing", "neighbors"],
+    ["recipe", "cookbook", "files", "drawing", "pages", "neighbors"],
     ["data"],
     ["views"],
     ["transforms"],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dgb.report.html import read_part
+from dgb.pages import read_part
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 VISIONS: dict[str, Any] = {

@@ -167,7 +167,7 @@ def path_lines(graph: "HeteroGraph", paths: Iterable["MetaPath"]) -> list[str]:
 
 
 def _table(what: str, counts: dict[str, dict[str, Any]]) -> list[str]:
-    from dgb.measure.table import text_table
+    from dgb.pages import text_table
 
     heads = [head.replace("_", " ") for head in next(iter(counts.values()), {})]
     rows = [(name, *map(_text, row.values())) for name, row in counts.items()]

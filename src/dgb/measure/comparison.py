@@ -8,7 +8,7 @@ from dgb.errors import DGBError
 from dgb.files.atomic import read_lines, write_text
 from dgb.measure.compare import COMPARISON
 from dgb.measure.job import Line
-from dgb.measure.table import markdown_table, mean_std, spread, text_table
+from dgb.pages import markdown_table, mean_std, spread, text_table
 
 MARKDOWN = "compare.md"
 HEAD = ("", "test accuracy", "validation", "seconds", "peak MB", "runs")

@@ -14,7 +14,7 @@ from dgb.evaluate.links import edge_scores, link_scores
 from dgb.evaluate.scores import why_not_scored
 from dgb.measure.job import Job, Line, Place
 from dgb.measure.runner import Group, Work, require_lines, run
-from dgb.measure.table import percent, spread, text_table
+from dgb.pages import percent, spread, text_table
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.score import describe, reference_systems, score_own, score_references
 from dgb.run.train import train

@@ -5,8 +5,8 @@ import math
 from html import escape
 from typing import Any
 
+from dgb.pages import section
 from dgb.recipe import Recipe
-from dgb.report.html import section
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 210, 44, 10, 12, 26
 MOST = 400  # points a curve: more than a screen can show

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dgb.errors import DGBError
-from dgb.measure.table import html_row, html_table
-from dgb.report.html import section
+from dgb.pages import html_row, html_table, section
 from dgb.report.map import LONGEST
 from dgb.run.folder import EMBEDDINGS
 

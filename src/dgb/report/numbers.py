@@ -5,8 +5,7 @@ from itertools import product
 from typing import Any
 
 from dgb.measure.repeat import SYSTEMS, split_columns
-from dgb.measure.table import html_row, html_table
-from dgb.report.html import section
+from dgb.pages import html_row, html_table, section
 
 UNKNOWN = "not measured"
 MEANINGS = {

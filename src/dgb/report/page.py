@@ -12,10 +12,9 @@ from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.compare import COMPARISON
 from dgb.measure.comparison import Comparison, read_comparison
-from dgb.measure.table import html_row, html_table
+from dgb.pages import html_page, html_row, html_table, read_part, section
 from dgb.recipe import Recipe
 from dgb.report.curves import curves
-from dgb.report.html import html_page, read_part, section
 from dgb.report.lists import lists_section
 from dgb.report.map import pack_map
 from dgb.report.numbers import confusion_section, numbers, paths_section, splits_section

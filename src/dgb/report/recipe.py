@@ -7,8 +7,8 @@ from html import escape
 from typing import Any
 
 from dgb.cookbook import load_recipe, plain, recipe_names, split_override
+from dgb.pages import section
 from dgb.recipe import Recipe
-from dgb.report.html import section
 from dgb.terminal import readable
 
 

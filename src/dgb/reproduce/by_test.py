@@ -18,7 +18,7 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import log_test_read, make_head
 from dgb.measure.runner import Work, require_lines, run
-from dgb.measure.table import markdown_table
+from dgb.pages import markdown_table
 from dgb.reproduce.pairs import BEST
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import find_published

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dgb.errors import DGBError
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line
-from dgb.measure.table import markdown_table, mean_std
+from dgb.pages import markdown_table, mean_std
 from dgb.reproduce.curves import known_lines, plan_curves
 from dgb.reproduce.pairs import BEST, SWAPPED
 from dgb.reproduce.plan import MOST_RUNS, by_dgi_too, plan

@@ -9,7 +9,7 @@ import numpy as np
 from dgb.drawing import PALETTE, plotting, save
 from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import markdown_table, spread
+from dgb.pages import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
 from dgb.reproduce.pairs import BEST
 from dgb.reproduce.published import DATASETS, find_published, rows

@@ -13,8 +13,9 @@ import numpy as np
 from dgb.baselines.methods import METHODS
 from dgb.files.atomic import write_text
 from dgb.measure.job import Line
-from dgb.measure.table import (
+from dgb.pages import (
     Part,
+    html_page,
     html_row,
     html_table,
     make_note,
@@ -22,7 +23,6 @@ from dgb.measure.table import (
     mean_std,
     spread,
 )
-from dgb.report.html import html_page
 from dgb.reproduce.published import DATASETS, Anchor, Cell, anchors, find_published, rows
 from dgb.reproduce.results import Pairs, of_probe
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line
-from dgb.measure.table import markdown_table, spread
+from dgb.pages import markdown_table, spread
 from dgb.reproduce.curves import known_lines, long_recipe
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import DATASETS

@@ -6,7 +6,7 @@ from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Graph
 from dgb.files.atomic import read_lines, rewrite_lines
 from dgb.measure.job import Line, Place, load
-from dgb.measure.table import html_row, html_table, make_list, markdown_table
+from dgb.pages import html_row, html_table, make_list, markdown_table
 from dgb.reproduce.published import DATASETS, citations, find_published, rows
 from dgb.reproduce.render import write_page
 

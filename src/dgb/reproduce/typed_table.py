@@ -4,7 +4,7 @@ from html import escape
 from pathlib import Path
 
 from dgb.measure.job import Line
-from dgb.measure.table import (
+from dgb.pages import (
     Part,
     html_row,
     html_table,
