@@ -15,8 +15,8 @@ from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate import probe
 from dgb.evaluate.scores import without_test_labels
+from dgb.measure import measure
 from dgb.recipe import Recipe
-from dgb.run import lengths
 from dgb.run.train import train
 from dgb.train.loop import train_epoch
 from dgb.tune import study
@@ -200,7 +200,7 @@ def test_a_search_that_was_interrupted_goes_on_as_if_never_stopped(
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(lengths, "train_epoch", pressing)
+    monkeypatch.setattr(measure, "train_epoch", pressing)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             search(blocks, recipe, tmp_path)
@@ -214,7 +214,7 @@ def test_a_search_that_was_interrupted_goes_on_as_if_never_stopped(
 def test_a_finished_search_trains_no_more(
     searched: tuple[Path, Found], blocks: Graph, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lengths, "train_epoch", None)
+    monkeypatch.setattr(measure, "train_epoch", None)
     before = written(searched[0])
     # Not even when it was begun with other test labels: it cannot tell.
     again = search(permute_test_labels(blocks), recipe, searched[0], trials=2)

@@ -16,7 +16,7 @@ from dgb.evaluate.heads import dgi_accuracies
 from dgb.evaluate.probe import linear_probe
 from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line, Place, load
-from dgb.measure.measure import log_test_read, make_head
+from dgb.measure.measure import log_test_read, make_head, train_lengths
 from dgb.measure.runner import Work, require_lines, run
 from dgb.pages import markdown_table
 from dgb.reproduce.pairs import BEST
@@ -24,7 +24,6 @@ from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import find_published
 from dgb.reproduce.rates import GRID, Rates, rated_recipe
 from dgb.reproduce.results import refuse_uncommitted
-from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
 from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe

@@ -18,13 +18,12 @@ from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import read_lines, write_json
 from dgb.measure.job import Job, Line, Place, load
-from dgb.measure.measure import make_head
+from dgb.measure.measure import make_head, train_lengths
 from dgb.measure.runner import Work, require_lines, run
 from dgb.recipe import Recipe
 from dgb.reproduce.pairs import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, view_settings
 from dgb.reproduce.plan import with_seeds
 from dgb.reproduce.published import rows
-from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, set_threads
 from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe

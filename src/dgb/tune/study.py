@@ -21,8 +21,8 @@ from dgb.evaluate.probe import choose_classifier
 from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import locked
 from dgb.measure.job import Line
+from dgb.measure.measure import train_lengths
 from dgb.recipe import Probe, Recipe
-from dgb.run.lengths import train_lengths
 from dgb.run.machine import choose_device, git_hash, set_threads, versions
 from dgb.run.resolve import resolve_recipe
 from dgb.run.setup import Setup, make_setup

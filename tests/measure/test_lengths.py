@@ -8,7 +8,7 @@ import torch
 from dgb.arrays import Array
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph
-from dgb.run.lengths import train_lengths
+from dgb.measure.measure import train_lengths
 from dgb.run.setup import Setup, make_setup
 from dgb.run.train import train
 
