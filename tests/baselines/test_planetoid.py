@@ -10,7 +10,7 @@ from dgb.baselines.inputs import seeded
 from dgb.baselines.learn import labelled_nodes
 from dgb.baselines.planetoid import Planetoid, Settings, label_pairs, learn_labels_first
 from dgb.data.graph import Graph
-from dgb.evaluate.scores import without_test_labels
+from dgb.evaluate.labels import without_test_labels
 from tests.baselines.conftest import accuracy_of, dense_features
 
 

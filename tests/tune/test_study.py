@@ -14,7 +14,7 @@ from dgb.cookbook import load_recipe
 from dgb.data.graph import Graph, Split
 from dgb.errors import DGBError
 from dgb.evaluate import probe
-from dgb.evaluate.scores import without_test_labels
+from dgb.evaluate.labels import without_test_labels
 from dgb.measure import measure
 from dgb.recipe import Recipe
 from dgb.run.train import train

@@ -1,4 +1,4 @@
-"""Labels of a graph: how they are split, how many are used for what, whether they are numbers.
+"""Labels of a graph: how they are split, how many are used for what, and who may see which.
 
 Resplits deal train and validation nodes out again, so that no choice hangs on one split: the 500
 validation nodes of the public splits tell two settings apart when they differ by two points; a mean
@@ -6,6 +6,7 @@ over many draws of the same labels does at a fraction of that. No test node is d
 """
 
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from dgb.data.graph import Graph, Split, are_numbers
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 
+Some = TypeVar("Some", bound=AnyGraph)
 PARTS = ("train", "validation", "test")
 MOST = 100_000  # train nodes and validation nodes: an accuracy on so many is exact to 0.2 points
 DRAWS, PER_CLASS = 20, 20  # resplits, and train nodes of each
@@ -136,3 +138,42 @@ def _draw(nodes: Array, classes: Array, rng: np.random.Generator) -> Split:
         ]
     )
     return Split(train, np.setdiff1d(nodes, train), nodes[:0])
+
+
+def can_be_probed(labels: Array, split: Split) -> bool:
+    """Tell whether the train nodes have two classes, and the validation nodes one of them."""
+    seen = np.unique(labels[split.train])
+    return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
+
+
+def without_labels(graph: Some) -> Some:
+    """Return the graph as a method without supervision may see it."""
+    return _with_labels(graph, None, (), label_names=())
+
+
+def _with_labels(
+    graph: Some, labels: Array | None, splits: tuple[Split, ...], **other: Any
+) -> Some:
+    if not isinstance(graph, Graph):
+        other["split_names"] = ()
+    changed: Some = replace(graph, labels=labels, splits=splits, **other)
+    return changed
+
+
+def without_test_labels(graph: Some, seed: int) -> Some:
+    """Return the graph with labels on the train and validation nodes of one split alone.
+
+    The split is the one by which a run with this seed is scored; its test nodes are not kept
+    either. A graph whose labels do not allow a validation accuracy comes back without any.
+    """
+    bare = without_labels(graph)
+    try:
+        split = None if graph.labels is None else choose_split(graph.target_graph(), seed)
+    except DGBError:  # fewer labels than a split needs
+        return bare
+    if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
+        return bare
+    labels = np.full_like(graph.labels, -1)
+    for part in (split.train, split.validation):
+        labels[part] = graph.labels[part]
+    return _with_labels(graph, labels, (replace(split, test=split.test[:0]),))

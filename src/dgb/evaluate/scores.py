@@ -1,7 +1,7 @@
 """All scores of one set of embeddings: probe and clustering against the labels."""
 
-from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,10 @@ from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.block_weights import Blocks, weigh_blocks
 from dgb.evaluate.cluster import cluster, score_clusters
-from dgb.evaluate.labels import choose_split, splits_by_name
+from dgb.evaluate.labels import can_be_probed, splits_by_name
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Probe
 
-Some = TypeVar("Some", bound=AnyGraph)
 CONFUSED = 100  # classes at most that a table of which were confused is made of
 
 
@@ -43,12 +42,6 @@ def why_not_scored(graph: AnyGraph, seed: int) -> str | None:
     return None
 
 
-def can_be_probed(labels: Array, split: Split) -> bool:
-    """Tell whether the train nodes have two classes, and the validation nodes one of them."""
-    seen = np.unique(labels[split.train])
-    return len(seen) > 1 and bool(np.isin(labels[split.validation], seen).any())
-
-
 def class_names(graph: Graph, classes: Array) -> Array:
     """Return the names [n] of classes given as numbers, None where unknown."""
     known = dict(enumerate(graph.label_names)) | {-1: None}
@@ -70,39 +63,6 @@ def confusion(predicted: Array, graph: Graph, split: Split) -> dict[str, Any] | 
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (np.searchsorted(classes, truth), np.searchsorted(classes, guessed)), 1)
     return {"labels": class_names(graph, classes).tolist(), "counts": counts.tolist()}
-
-
-def without_labels(graph: Some) -> Some:
-    """Return the graph as a method without supervision may see it."""
-    return _with_labels(graph, None, (), label_names=())
-
-
-def _with_labels(
-    graph: Some, labels: Array | None, splits: tuple[Split, ...], **other: Any
-) -> Some:
-    if not isinstance(graph, Graph):
-        other["split_names"] = ()
-    changed: Some = replace(graph, labels=labels, splits=splits, **other)
-    return changed
-
-
-def without_test_labels(graph: Some, seed: int) -> Some:
-    """Return the graph with labels on the train and validation nodes of one split alone.
-
-    The split is the one by which a run with this seed is scored; its test nodes are not kept
-    either. A graph whose labels do not allow a validation accuracy comes back without any.
-    """
-    bare = without_labels(graph)
-    try:
-        split = None if graph.labels is None else choose_split(graph.target_graph(), seed)
-    except DGBError:  # fewer labels than a split needs
-        return bare
-    if graph.labels is None or split is None or not can_be_probed(graph.labels, split):
-        return bare
-    labels = np.full_like(graph.labels, -1)
-    for part in (split.train, split.validation):
-        labels[part] = graph.labels[part]
-    return _with_labels(graph, labels, (replace(split, test=split.test[:0]),))
 
 
 def score_embeddings(

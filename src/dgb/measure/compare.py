@@ -12,7 +12,8 @@ from dgb.cookbook import with_seed
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
-from dgb.evaluate.scores import why_not_scored, without_test_labels
+from dgb.evaluate.labels import without_test_labels
+from dgb.evaluate.scores import why_not_scored
 from dgb.measure.job import Job, Line, Place
 from dgb.measure.measure import as_line, lacks, score_result, train_jobs
 from dgb.measure.runner import Work, run

@@ -18,9 +18,9 @@ from dgb.baselines.own import train_rows
 from dgb.data.graph import Graph
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.errors import DGBError
-from dgb.evaluate.labels import choose_split
+from dgb.evaluate.labels import choose_split, without_labels, without_test_labels
 from dgb.evaluate.probe import ProbeScores, accuracy, linear_probe
-from dgb.evaluate.scores import score_embeddings, without_labels, without_test_labels
+from dgb.evaluate.scores import score_embeddings
 from dgb.files.atomic import append_line
 from dgb.measure.job import Job, Line, Place
 from dgb.recipe import Probe, Recipe

@@ -13,9 +13,8 @@ from dgb.cookbook import load_recipe, with_seed
 from dgb.data.graph import Graph, Split
 from dgb.data.typed.graph import AnyGraph
 from dgb.evaluate.heads import dgi_accuracies, resplit_accuracy
-from dgb.evaluate.labels import draw_resplits
+from dgb.evaluate.labels import draw_resplits, without_test_labels
 from dgb.evaluate.probe import choose_classifier
-from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import read_lines, write_json
 from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import make_head, train_lengths

@@ -16,9 +16,9 @@ from dgb.cookbook import load_recipe, recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
+from dgb.evaluate.labels import without_test_labels
 from dgb.evaluate.links import links_of
 from dgb.evaluate.probe import choose_classifier
-from dgb.evaluate.scores import without_test_labels
 from dgb.files.atomic import locked
 from dgb.measure.job import Line
 from dgb.measure.measure import train_lengths
