@@ -13,8 +13,8 @@ from dgb.cookbook import load_recipe
 from dgb.data.formats.npz import write_npz
 from dgb.data.graph import Graph
 from dgb.errors import DGBError
-from dgb.evaluate.block_weights import Blocks, weigh_blocks
 from dgb.evaluate.probe import linear_probe
+from dgb.evaluate.scores import Blocks, weigh_blocks
 from dgb.measure.repeat import blocks_lines
 from dgb.recipe import Probe
 from dgb.run.resolve import check_recipe

@@ -11,9 +11,8 @@ from dgb.cookbook import recipe_hash
 from dgb.data.fingerprint import fingerprint
 from dgb.data.graph import Split
 from dgb.data.typed.graph import AnyGraph
-from dgb.evaluate.block_weights import Blocks
 from dgb.evaluate.labels import splits_by_name
-from dgb.evaluate.scores import class_names, confusion, score_and_predict, why_not_scored
+from dgb.evaluate.scores import Blocks, class_names, confusion, score_and_predict, why_not_scored
 from dgb.model.encoder import Encoder
 from dgb.recipe import Recipe
 from dgb.run.machine import git_hash, machine_kind, versions
