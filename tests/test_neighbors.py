@@ -24,7 +24,7 @@ def brute_force(z: Array, row: int, k: int) -> list[int]:
 
 
 @pytest.mark.parametrize("block", [1, 1000, 2**23])
-def test_neighbours_are_those_of_brute_force(
+def test_neighbors_are_those_of_brute_force(
     z: Array, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neighbors, "BLOCK", block)
@@ -59,7 +59,7 @@ def test_rows_with_many_ties_are_ordered_as_by_sorting_all_pairs(k: int) -> None
         np.testing.assert_allclose(similarities, np.clip(expected, -1, 1), atol=1e-6)
 
 
-def test_a_node_is_not_its_own_neighbour(z: Array) -> None:
+def test_a_node_is_not_its_own_neighbor(z: Array) -> None:
     everyone = np.arange(200)
     assert not (nearest(z, everyone, 199)[0] == everyone[:, None]).any()
 

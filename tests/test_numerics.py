@@ -120,7 +120,7 @@ def test_features_too_large_for_the_loss_are_told_before_the_first_step(
 
 
 @pytest.mark.parametrize("view", ["nfd+adj", "nd+diff"])
-def test_a_hub_of_a_million_neighbours_is_a_node_like_others(view: str) -> None:
+def test_a_hub_of_a_million_neighbors_is_a_node_like_others(view: str) -> None:
     n = 1_000_001
     edges = sparse.coo_array(
         (np.ones(n - 1, bool), (np.zeros(n - 1, int), np.arange(1, n))), (n, n)
@@ -129,7 +129,7 @@ def test_a_hub_of_a_million_neighbours_is_a_node_like_others(view: str) -> None:
     sets = [*SMALL.split(), "train.epochs=1", f"view1.augment={view}", "embed.operator=adj+diff"]
     found = train(make_graph("star", x, edges), load_recipe("paper", sets)).embeddings()
     assert found.shape == (n, 8) and np.isfinite(found).all()
-    assert found[1:].std(axis=0).min() > 0  # and its neighbours are not all alike
+    assert found[1:].std(axis=0).min() > 0  # and its neighbors are not all alike
 
 
 def test_a_prediction_without_a_direction_moves_nothing() -> None:

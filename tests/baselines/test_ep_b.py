@@ -1,4 +1,4 @@
-"""EP-B: the margin ranking of a node's words before those of another, seen from its neighbours."""
+"""EP-B: the margin ranking of a node's words before those of another, seen from its neighbors."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ def brute_h(graph: Graph, embeddings: Any) -> Any:
 
 
 def brute_rebuilt(graph: Graph, h: Any) -> Any:
-    """Return the mean of h over the neighbours, h where a node has none."""
+    """Return the mean of h over the neighbors, h where a node has none."""
     a = graph.adjacency.toarray()
     near = [[u for u in range(len(a)) if a[v, u] and u != v] for v in range(len(a))]
     return np.stack(
@@ -67,7 +67,7 @@ def test_loss_ranks_own_words_before_others(two_blocks: Graph) -> None:
     np.testing.assert_allclose(loss, np.mean(terms), rtol=1e-5)
 
 
-def test_a_node_is_represented_by_its_neighbours_and_alone_by_itself(with_hermit: Graph) -> None:
+def test_a_node_is_represented_by_its_neighbors_and_alone_by_itself(with_hermit: Graph) -> None:
     with seeded(0):
         words = nn.Embedding(40, 128)
     h = brute_h(with_hermit, words.weight.detach().numpy())

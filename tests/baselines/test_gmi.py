@@ -101,7 +101,7 @@ def test_a_negative_is_another_node() -> None:
     assert set(col.tolist()) == {0, 1, 2}
 
 
-def test_a_batch_has_the_whole_neighbourhood_of_its_nodes(two_blocks: Graph) -> None:
+def test_a_batch_has_the_whole_neighborhood_of_its_nodes(two_blocks: Graph) -> None:
     support = support_of(two_blocks)
     chosen, part = draw_batch(support, 10, np.random.default_rng(0))
     assert chosen is not None

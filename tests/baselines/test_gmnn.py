@@ -99,7 +99,7 @@ def test_p_is_not_told_a_nodes_own_label() -> None:
     changed[1] = labels[3]
     first, second = (encode_nodes(p, plain @ sparse.csr_array(y)) for y in (labels, changed))
     is_same = (first == second).all(1).tolist()
-    assert is_same == [False, True, False, True, True]  # 0 and 2 are the neighbours of 1
+    assert is_same == [False, True, False, True, True]  # 0 and 2 are the neighbors of 1
 
 
 def test_predictions_are_a_softmax_among_the_nodes_near() -> None:

@@ -22,7 +22,7 @@ def test_learns(two_blocks: Graph) -> None:
     assert accuracy_of("lp", two_blocks, class_mass=False) > 0.85
 
 
-def test_every_other_node_has_the_mean_of_its_neighbours(two_blocks: Graph) -> None:
+def test_every_other_node_has_the_mean_of_its_neighbors(two_blocks: Graph) -> None:
     assert two_blocks.labels is not None
     a, train = weighted(two_blocks), two_blocks.splits[0].train
     one_hot = np.eye(2)[two_blocks.labels[train]]

@@ -173,7 +173,7 @@ def test_sparse_and_dense_rows_score_alike(graph: Graph, split: LinkSplit) -> No
     assert thin["test_auc"] == pytest.approx(thick["test_auc"], abs=0.02)
 
 
-def test_common_neighbours_are_adamic_and_adars(graph: Graph) -> None:
+def test_common_neighbors_are_adamic_and_adars(graph: Graph) -> None:
     networkx = pytest.importorskip("networkx")
     drawn = networkx.from_scipy_sparse_array(graph.adjacency)
     pairs = np.concatenate([edge_pairs(graph.adjacency)[0][:50], [[0, 1], [3, 9], [149, 20]]])

@@ -1,4 +1,4 @@
-"""Systems beside each other: the same splits for all, kept lines, reasons, and one table."""
+"""Systems next to each other: the same splits for all, kept lines, reasons, and one table."""
 
 import re
 from collections.abc import Sequence

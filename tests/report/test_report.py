@@ -352,8 +352,8 @@ def test_the_command_starts_from_the_nearest_recipe(run: Path) -> None:
 
 def test_a_comparison_is_a_page_of_the_same_style(run: Path, comparison: Path) -> None:
     write_text(comparison / "compare.md", "# Systems\n\n- LP <failed>\n")
-    own, beside = page_of(comparison), page_of(run, comparison)
-    for page in (own, beside):
+    own, both = page_of(comparison), page_of(run, comparison)
+    for page in (own, both):
         assert re.findall(r"<td>(DGB|GCN|raw features)</td>", page) == [
             "DGB",
             "GCN",
@@ -366,7 +366,7 @@ def test_a_comparison_is_a_page_of_the_same_style(run: Path, comparison: Path) -
         ]
         widths = re.findall(r'class="with-bar">.*?width:([\d.]+)%', page)
         assert [float(w) for w in widths] == sorted(map(float, widths), reverse=True)
-    assert re.findall(r":root \{.*?\}", own, re.S) == re.findall(r":root \{.*?\}", beside, re.S)
+    assert re.findall(r":root \{.*?\}", own, re.S) == re.findall(r":root \{.*?\}", both, re.S)
 
 
 def test_links_and_outliers_are_listed_or_how_to_get_them(run: Path) -> None:

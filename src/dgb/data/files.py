@@ -89,8 +89,8 @@ def _tell_unread(folder: Path, edges: Path, reading: Data) -> tuple[str, ...]:
     """Say which tables of a folder are not read, where none of them is of the nodes."""
     read = {edges, Path(reading.labels)}
     others = [p.name for p in sorted(folder.iterdir()) if p not in read and find_kind(p) in TABLES]
-    told = f"{folder.name} has no nodes.csv or the like, and these are not read: {some(others)}"
-    return (f"{told}; data.nodes=FILE takes one for the nodes",) if others else ()
+    note = f"{folder.name} has no nodes.csv or the like, and these are not read: {some(others)}"
+    return (f"{note}; data.nodes=FILE takes one for the nodes",) if others else ()
 
 
 def graph_name(path: Path) -> str:

@@ -14,7 +14,7 @@ from dgb.settings import check_names, listed_names, split_list
 
 TABLES = ("table2", "table3", "table4", "parts")
 RUNS = {"table2": 20, "table3": 5, "table4": 5, "parts": 5}
-# Beside a row or a data set of a table: what stands there for comparison, or takes longest.
+# Of a row or a data set of a table that stands there for comparison, or takes longest.
 FEWER_RUNS = {("table2", "dgb-shared"): 3, ("table2", "random"): 10}
 FEWER_RUNS |= {(table, "pubmed"): 3 for table in ("table3", "table4")}
 

@@ -1,6 +1,6 @@
 """Whether nodes that are joined are more alike than chance, by features or by place in the graph.
 
-No label is read. What stands for chance are pairs of the same ends, joined anew at random, so that
+No label is read. What stands for chance are pairs of the same ends, joined again at random, so that
 nodes of many edges count in both as often.
 """
 

@@ -88,8 +88,8 @@ def _settle_weight(
     if has_weights and not table.has_names:
         found = _amounts(table, others[0], reading) if others and not weight else None
         if found is not None and _are_times(found.values):
-            told = f"{table.source}: column {others[0]} looks like times and is not used"
-            notes.append(f"{told}; data.weight={others.pop(0)} takes it for the weights")
+            note = f"{table.source}: column {others[0]} looks like times and is not used"
+            notes.append(f"{note}; data.weight={others.pop(0)} takes it for the weights")
         elif found is not None:
             weight = others.pop(0)
         if weight:
@@ -158,8 +158,8 @@ def _end_columns(
             f"{known.types[1]}"
         )
     elif [one, other] != table.names[:2] or (table.has_names and len(table.names) > 2):
-        told = f"{table.source}: columns {one!r} and {other!r} are taken for the ends of edges"
-        notes.append(f"{told}; data.ends=A,B names others")
+        note = f"{table.source}: columns {one!r} and {other!r} are taken for the ends of edges"
+        notes.append(f"{note}; data.ends=A,B names others")
     return one, other
 
 

@@ -9,7 +9,7 @@ from dgb.data.encoding import Encoding
 from dgb.data.graph import Features
 from dgb.data.tables.columns import SPARSE, Encoded, Part, encode_column, learn_column
 from dgb.data.tables.rows import are_missing
-from dgb.data.tables.suspects import Told, tell_columns
+from dgb.data.tables.suspects import Remarks, tell_columns
 from dgb.data.tables.table import Cells, Table
 from dgb.errors import DGBError, Faults
 from dgb.recipe import Data
@@ -43,12 +43,12 @@ def _learn_features(
     kept = [one for one in found if one.column.kind == "number" or reading.text != "drop"]
     dropped = [one.column.name for one in found if one not in kept]
     columns = tuple(one.column for one in kept)
-    told = [
+    remarks = [
         *tell_columns(table, columns, reading),
         ("columns of text that are not used", dropped),
         *_tell_cells(kept, f"with the {'mean' if reading.missing == 'mean' else 'median'}"),
     ]
-    notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in told if such]
+    notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in remarks if such]
     return (_join_parts([one.part for one in kept]), Encoding(columns)) if kept else (None, None)
 
 
@@ -70,11 +70,11 @@ def _encode_features(
         with faults:
             found.append(encode_column(table, column))
     faults.refuse()
-    told = [
+    remarks = [
         ("columns that the run does not know, left out", extra),
         *_tell_cells(found, "as in training"),
     ]
-    notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in told if such]
+    notes += [f"{table.source}: {what}: {some(such, 10)}" for what, such in remarks if such]
     return _join_parts([one.part for one in found])
 
 
@@ -96,7 +96,7 @@ def _join_parts(parts: Sequence[Part]) -> Features:
     return x
 
 
-def _tell_cells(found: Sequence[Encoded], how: str) -> Told:
+def _tell_cells(found: Sequence[Encoded], how: str) -> Remarks:
     for is_flagged, more in ((True, " and flagged in columns of their own"), (False, "")):
         such = [one for one in found if one.missing and one.column.flag == is_flagged]
         counts = [f"{one.column.name} {one.missing:,}" for one in such]

@@ -127,8 +127,8 @@ def _read_labels(
     if "-1" in names:
         notes.append(f"{table.source}: label -1 is a class; leave the cell of no label empty")
     if maybe := [value for value in names if value.lower() in MAYBE]:
-        told = f"{table.source}: classes that may mean that there is no label: {', '.join(maybe)}"
-        notes.append(f"{told}; say data.empty={','.join(maybe)} if they do")
+        note = f"{table.source}: classes that may mean that there is no label: {', '.join(maybe)}"
+        notes.append(f"{note}; say data.empty={','.join(maybe)} if they do")
     return labels, names
 
 

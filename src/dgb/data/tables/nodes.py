@@ -34,7 +34,7 @@ class NodeRows:
 
     @cached_property
     def ids(self) -> Cells:
-        """Ids, int64 or text, each once; looked at late, for faults of columns to be told too."""
+        """Ids, int64 or text, each once; looked at late, for faults of columns to be named too."""
         return _unique_ids(self.table, self.id_name)
 
 

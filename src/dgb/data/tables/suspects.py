@@ -1,4 +1,4 @@
-"""What is told of columns: how they were read, and what they may be instead of what they seem.
+"""What is noted of columns: how they were read, and what they may be instead of what they seem.
 
 Some tell nothing of nodes, such as names of rows, or too much: the label itself.
 """
@@ -22,7 +22,7 @@ from dgb.terminal import some
 
 _LEAST = 20  # texts, or labelled nodes: fewer may be alike by chance
 _MOST = 20  # values of a column, more of which single nodes out
-_SURE = 0.99  # share of the labels that a column tells, from which on it is told
+_SURE = 0.99  # share of the labels that a column tells, from which on it is noted
 _LARGEST = 0.9  # share of the largest class, from which on anything tells the label
 _COUNTED = 2000  # texts of a column that are looked at
 _RARE, _COMMON = 0.1, 0.9  # shares of words that several texts have, and of texts that have a word
@@ -45,14 +45,14 @@ _DATED = re.compile(
 )
 
 
-Told = Iterator[tuple[str, list[str]]]  # what was done, and the columns that it was done to
+Remarks = Iterator[tuple[str, list[str]]]  # what was done, and the columns that it was done to
 
 
 def _such(texts: dict[str, Cells], names: list[str], is_such: Callable[[Cells], bool]) -> list[str]:
     return [name for name in names if name in texts and is_such(texts[name])]
 
 
-def tell_columns(table: Table, columns: Sequence[Column], reading: Data) -> Told:
+def tell_columns(table: Table, columns: Sequence[Column], reading: Data) -> Remarks:
     """Yield how columns were read, and which of them may not be what they seem."""
     for kind, what in (("category", "categories"), ("words", "words")):
         yield f"text read as {what}", [c.name for c in columns if c.kind == kind]
@@ -82,7 +82,7 @@ def tell_columns(table: Table, columns: Sequence[Column], reading: Data) -> Told
     )
 
 
-def _tell_names(table: Table, columns: Sequence[Column]) -> Told:
+def _tell_names(table: Table, columns: Sequence[Column]) -> Remarks:
     used = {column.name for column in columns}
     ids = next((name for name in table.names if name not in used), "")
     numbers = [c.name for c in columns if c.kind == "number" and not c.width and not c.unit]
@@ -133,8 +133,8 @@ def note_drawing(table: Table, names: Sequence[str]) -> list[str]:
         found += [lowered[name] for name in _DRAWN if name in lowered]
     if not found:
         return []
-    told = f"{table.source}: columns that are features may be how the graph was drawn"
-    return [f"{told}: {some(found, 10)}; if so, leave them out with data.drop={','.join(found)}"]
+    note = f"{table.source}: columns that are features may be how the graph was drawn"
+    return [f"{note}: {some(found, 10)}; if so, leave them out with data.drop={','.join(found)}"]
 
 
 def note_total(table: Table, id_name: str) -> list[str]:

@@ -64,8 +64,8 @@ def _tell_unknown(
         if are_all and len(table.names) > 2 and not reading.ends:
             advice += "; name the columns of the ends with data.ends=A,B if they are others"
         refuse_rows(table, rows, problem, (f"node {str(end)!r}" for end in unknown), advice)
-    told = "".join(f"; {reason}" for reason in reasons if reason)
-    return f"{table.source}: {problem}, left out: {len(rows):,}{told}"
+    why = "".join(f"; {reason}" for reason in reasons if reason)
+    return f"{table.source}: {problem}, left out: {len(rows):,}{why}"
 
 
 def _advise(reasons: Sequence[str], reading: Data) -> str:

@@ -11,7 +11,7 @@ from dgb.data.tables.table import NUMBER, UNSEEN, Cells, Table, is_text
 POINT, COMMA = "point", "comma"  # what stands before the decimals
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 COMPACT = "digits"  # of dates such as 20201231
-FORMS = {  # and what is told of them
+FORMS = {  # and what is said of them
     POINT: "numbers such as 1,007 read as 1007",
     COMMA: "numbers such as 3,5 read as 3.5",
     DAY_FIRST: "dates such as 31/12/2020 read with the day first",
