@@ -134,6 +134,8 @@ def test_help_names_every_method(capsys: pytest.CaptureFixture[str]) -> None:
         main(["compare", "--help"])
     help_text = "".join(capsys.readouterr().out.split())
     assert f"methods:{','.join(METHODS)};" in help_text
+    assert f"default:{','.join(runner.DEFAULT)})" in help_text
+    assert "diffused" in runner.DEFAULT  # the row to beat
 
 
 @pytest.mark.parametrize("words", [["--methods", "dgii"], ["--runs", "0"], ["--splits", "0"]])

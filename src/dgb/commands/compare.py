@@ -29,7 +29,7 @@ def add_options(parser: ArgumentParser) -> None:
     methods = ", ".join(METHODS)
     parser.epilog = f"methods: {methods}; a setting of one is --set gat.dropout=0.5"
     parser.add_argument("graph", help=GRAPH)
-    usual = "or all (default: dgb,dgi,bgrl,gcn,sgc,random,raw)"
+    usual = "or all (default: dgb,dgi,bgrl,gcn,sgc,diffused,random,raw)"
     add_list(parser, "--methods", usual)
     add_count(parser, "--runs", 5, "trainings (default: 5)")
     add_count(parser, "--splits", 1, "splits that a training is scored on (default: 1)")

@@ -26,7 +26,7 @@ from dgb.train.monitor import SAMPLE, effective_rank
 TABLE = "compare"
 COMPARISON = f"{TABLE}.jsonl"
 KEY = ("graph_hash", "method", "recipe", "seed", "split")
-DEFAULT = ("dgb", "dgi", "bgrl", "gcn", "sgc", "random", "raw")
+DEFAULT = ("dgb", "dgi", "bgrl", "gcn", "sgc", "diffused", "random", "raw")
 DEFAULT_TYPED = ("dgb", "union", "random", "raw")
 Failures = dict[str, list[str]]  # what went wrong, by method
 
