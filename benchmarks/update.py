@@ -25,7 +25,7 @@ from dgb.arrays import Array
 from dgb.cookbook import load_recipe
 from dgb.data.graph import Split
 from dgb.data.ids import find_common
-from dgb.evaluate.drift import SHARE, align, cosines, measure_angles, measure_noise
+from dgb.evaluate.drift import SHARE, align_vectors, cosines, measure_angles, measure_noise
 from dgb.evaluate.probe import linear_probe
 from dgb.recipe import Recipe
 from dgb.run.model import embed_graph
@@ -73,7 +73,7 @@ def measure(recipe: Recipe) -> Figures:
     mean_seconds = float(np.mean([step["seconds"] for step in steps]))
     turned = again.embeddings()
     here, there = find_common(last.node_ids, graphs[0].node_ids)
-    turned = turned @ align(turned[here], z[there]).rotation
+    turned = turned @ align_vectors(turned[here], z[there]).rotation
     return {
         "embed": judge(embedded, embed_seconds),
         "update": judge(before[1], mean_seconds),

@@ -7,7 +7,7 @@ import pytest
 
 from dgb.cli import main
 from dgb.errors import DGBError
-from dgb.evaluate.drift import align, cosines
+from dgb.evaluate.drift import align_vectors, cosines
 from dgb.run.vectors import read_embeddings, write_embeddings
 
 
@@ -21,7 +21,7 @@ def test_a_planted_turn_is_found_whatever_the_lengths_of_rows() -> None:
     z, turn = make_vectors()
     z[3] = 0
     lengths = np.linspace(0.1, 90, len(z), dtype=np.float32)[:, None]
-    found = align(lengths * (z @ turn), z)
+    found = align_vectors(lengths * (z @ turn), z)
     np.testing.assert_allclose(found.rotation, turn.T, atol=1e-5)
     np.testing.assert_allclose(found.after, 1, atol=1e-5)
     assert np.median(found.before) < 0.5
@@ -38,9 +38,9 @@ def test_a_row_of_zeros_is_like_another_and_unlike_the_rest() -> None:
 def test_what_cannot_be_aligned_is_refused() -> None:
     z, _ = make_vectors()
     with pytest.raises(DGBError, match="8 columns cannot be turned onto vectors of 7"):
-        align(z, z[:, :7])
+        align_vectors(z, z[:, :7])
     with pytest.raises(DGBError, match=r"7 common nodes do not .*learnt_columns=64.*dgb update"):
-        align(z[:7], z[:7])
+        align_vectors(z[:7], z[:7])
 
 
 def test_the_verb_matches_nodes_by_id_and_lists_those_that_moved(

@@ -13,7 +13,7 @@ from dgb.arrays import Array
 from dgb.cli import main
 from dgb.cookbook import load_recipe
 from dgb.errors import DGBError
-from dgb.run.export import FORMATS, Vectors, write_word2vec
+from dgb.run.export import FORMATS, Exported, write_word2vec
 from dgb.run.folder import make_folder
 from dgb.run.vectors import read_embeddings, write_embeddings
 
@@ -22,16 +22,16 @@ NUMBERS = (np.random.default_rng(0).normal(size=(6, 4)) * 10.0 ** np.arange(-3, 
 
 
 @pytest.fixture
-def vectors() -> Vectors:
+def vectors() -> Exported:
     edges = sparse.csr_array(np.triu(np.ones((6, 6), np.float32), 4))
     more: dict[str, list[Any]] = {
         "label": ["x", None, "y", "y\ty", "x", "x"],
         "degree": [1, 2, 3, 4, 5, 6],
     }
-    return Vectors(IDS, NUMBERS, more, edges + edges.T)
+    return Exported(IDS, NUMBERS, more, edges + edges.T)
 
 
-def write(form: str, folder: Path, vectors: Vectors) -> Path:
+def write(form: str, folder: Path, vectors: Exported) -> Path:
     name, write_form = FORMATS[form]
     write_form(folder / name, vectors)
     assert not list(folder.rglob("*.part"))
@@ -43,19 +43,19 @@ def rows_of(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_csv_holds_ids_and_numbers_exactly(tmp_path: Path, vectors: Vectors) -> None:
+def test_csv_holds_ids_and_numbers_exactly(tmp_path: Path, vectors: Exported) -> None:
     head, *rows = rows_of(write("csv", tmp_path, vectors))
     assert head == ["node_id", "z0", "z1", "z2", "z3"] and [row[0] for row in rows] == list(IDS)
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], np.float32), NUMBERS)
 
 
-def test_npy_comes_with_its_ids(tmp_path: Path, vectors: Vectors) -> None:
+def test_npy_comes_with_its_ids(tmp_path: Path, vectors: Exported) -> None:
     path = write("npy", tmp_path, vectors)
     np.testing.assert_array_equal(np.load(path, allow_pickle=False), NUMBERS)
     assert [row[0] for row in rows_of(path.with_suffix(".ids.csv"))[1:]] == list(IDS)
 
 
-def test_parquet_has_lists_of_one_length(tmp_path: Path, vectors: Vectors) -> None:
+def test_parquet_has_lists_of_one_length(tmp_path: Path, vectors: Exported) -> None:
     path = write("parquet", tmp_path, vectors)
     assert parquet.read_schema(path).field("embedding").type.list_size == 4
     ids, z = read_embeddings(path)
@@ -63,7 +63,7 @@ def test_parquet_has_lists_of_one_length(tmp_path: Path, vectors: Vectors) -> No
     np.testing.assert_array_equal(z, NUMBERS)
 
 
-def test_word2vec_parts_by_spaces(tmp_path: Path, vectors: Vectors) -> None:
+def test_word2vec_parts_by_spaces(tmp_path: Path, vectors: Exported) -> None:
     path = write("word2vec", tmp_path, vectors)
     head, *lines = path.read_text("utf-8").split("\n")[:-1]
     assert head == "6 4"
@@ -78,10 +78,10 @@ def test_word2vec_parts_by_spaces(tmp_path: Path, vectors: Vectors) -> None:
 @pytest.mark.parametrize("ids", [["a b", "a_b"], ["", "x"]])
 def test_ids_that_word2vec_cannot_hold_are_refused(tmp_path: Path, ids: list[str]) -> None:
     with pytest.raises(DGBError, match="take csv"):
-        write_word2vec(tmp_path / "v.txt", Vectors(np.array(ids, object), NUMBERS[:2]))
+        write_word2vec(tmp_path / "v.txt", Exported(np.array(ids, object), NUMBERS[:2]))
 
 
-def test_tensorboards_projector_gets_its_files(tmp_path: Path, vectors: Vectors) -> None:
+def test_tensorboards_projector_gets_its_files(tmp_path: Path, vectors: Exported) -> None:
     folder = write("tensorboard", tmp_path, vectors)
     np.testing.assert_array_equal(np.loadtxt(folder / "vectors.tsv", np.float32), NUMBERS)
     rows = [line.split("\t") for line in (folder / "metadata.tsv").read_text().splitlines()]
@@ -89,12 +89,12 @@ def test_tensorboards_projector_gets_its_files(tmp_path: Path, vectors: Vectors)
     assert rows[4] == ["line break", "y y", "4"] and rows[2][1] == ""
     told = (folder / "projector_config.pbtxt").read_text()
     assert 'tensor_path: "vectors.tsv"' in told and 'metadata_path: "metadata.tsv"' in told
-    write("tensorboard", tmp_path, Vectors(IDS, NUMBERS))
+    write("tensorboard", tmp_path, Exported(IDS, NUMBERS))
     alone = (folder / "metadata.tsv").read_text().splitlines()
     assert len(alone) == 6 and alone[0] == "a b"  # one column has no name
 
 
-def test_neo4j_gets_nodes_and_relationships(tmp_path: Path, vectors: Vectors) -> None:
+def test_neo4j_gets_nodes_and_relationships(tmp_path: Path, vectors: Exported) -> None:
     folder = write("neo4j-csv", tmp_path, vectors)
     head, *nodes = rows_of(folder / "nodes.csv")
     assert head == ["nodeId:ID", "label", "degree", "embedding:float[]", ":LABEL"]
@@ -107,7 +107,7 @@ def test_neo4j_gets_nodes_and_relationships(tmp_path: Path, vectors: Vectors) ->
     assert pairs == {(IDS[0], IDS[4]), (IDS[0], IDS[5]), (IDS[1], IDS[5])}
 
 
-def test_duckdb_compares_vectors_as_they_are(tmp_path: Path, vectors: Vectors) -> None:
+def test_duckdb_compares_vectors_as_they_are(tmp_path: Path, vectors: Exported) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = write("duckdb", tmp_path, vectors)
     write("duckdb", tmp_path, vectors)  # in place of the first
@@ -141,7 +141,7 @@ def test_duckdb_reads_a_runs_parquet_without_a_cast(
     assert [row[1] for row in found] == pytest.approx(np.sort(similarities)[:-6:-1], abs=1e-5)
 
 
-def test_lancedb_finds_the_nearest(tmp_path: Path, vectors: Vectors) -> None:
+def test_lancedb_finds_the_nearest(tmp_path: Path, vectors: Exported) -> None:
     lancedb = pytest.importorskip("lancedb")
     path = write("lancedb", tmp_path, vectors)
     table = lancedb.connect(path).open_table("embeddings")

@@ -23,7 +23,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from dgb.data.ids import find_common
-    from dgb.evaluate.drift import align
+    from dgb.evaluate.drift import align_vectors
     from dgb.run.folder import EMBEDDINGS
     from dgb.run.vectors import read_embeddings, write_embeddings
 
@@ -35,7 +35,7 @@ def run(options: Namespace) -> None:
     ours, theirs = find_common(ids, known)
     if not len(ours):
         raise DGBError(f"no node of {options.run} has the id of a node of {options.other}")
-    found = align(z[ours], reference[theirs])
+    found = align_vectors(z[ours], reference[theirs])
     write_embeddings(out, ids, z @ found.rotation)
     before, after = (f"{np.median(part):.3f}" for part in (found.before, found.after))
     new, gone = (len(part) - len(ours) for part in (ids, known))

@@ -44,7 +44,7 @@ def run(options: Namespace) -> None:
         edges = open_run(options).edges()
     ids, z = read_embeddings(Path(options.vectors or folder / files.EMBEDDINGS))
     more = {} if options.vectors else _read_more(folder, ids)
-    write(out, export.Vectors(ids, z, more, edges))
+    write(out, export.Exported(ids, z, more, edges))
     output(f"{len(ids):,} vectors of {z.shape[1]} numbers: {out}")
 
 

@@ -30,7 +30,7 @@ class Alignment:
     after: Array
 
 
-def align(z: Array, reference: Array) -> Alignment:
+def align_vectors(z: Array, reference: Array) -> Alignment:
     """Find the orthogonal map that takes rows onto those of a reference best (Procrustes).
 
     Rows of unit length are compared, so that no node counts more than another; rows of zeros have

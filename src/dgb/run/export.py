@@ -28,7 +28,7 @@ PROJECTOR = """embeddings {
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class Exported:
     """What is exported: ids, a vector for each, and what else is known of the nodes."""
 
     ids: Array
@@ -49,7 +49,7 @@ class Vectors:
             yield from zip(self.ids[part].tolist(), numbers, strict=True)
 
 
-def write_csv(path: Path, vectors: Vectors) -> None:
+def write_csv(path: Path, vectors: Exported) -> None:
     """Write the columns node_id, z0, z1, … as CSV."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -64,14 +64,14 @@ def write_csv(path: Path, vectors: Vectors) -> None:
             file.write_table(pa.table(arrays, schema=schema))
 
 
-def write_arrays(path: Path, vectors: Vectors) -> None:
+def write_arrays(path: Path, vectors: Exported) -> None:
     """Write vectors as .npy, and their ids as a column of text next to it."""
     write_npy(path, np.asarray(vectors.z, np.float32))
     lines = ([str(node)] for node in vectors.ids.tolist())
     _write_rows(path.with_suffix(".ids.csv"), ["node_id"], lines)
 
 
-def write_word2vec(path: Path, vectors: Vectors) -> None:
+def write_word2vec(path: Path, vectors: Exported) -> None:
     """Write word2vec's text format, where spaces part the numbers: those of ids become `_`."""
     words = [re.sub(r"\s+", "_", str(node)) for node in vectors.ids.tolist()]
     if len(set(words)) < len(words) or "" in words:
@@ -84,7 +84,7 @@ def write_word2vec(path: Path, vectors: Vectors) -> None:
             file.write(f"{word} {' '.join(numbers)}\n")
 
 
-def write_tensorboard(path: Path, vectors: Vectors) -> None:
+def write_tensorboard(path: Path, vectors: Exported) -> None:
     """Write the files of TensorBoard's projector: vectors, metadata, and what says so."""
     path.mkdir(exist_ok=True)
     with whole_file(path / "vectors.tsv") as part, part.open("w", encoding="utf-8") as file:
@@ -98,7 +98,7 @@ def write_tensorboard(path: Path, vectors: Vectors) -> None:
     write_text(path / "projector_config.pbtxt", PROJECTOR)
 
 
-def write_duckdb(path: Path, vectors: Vectors) -> None:
+def write_duckdb(path: Path, vectors: Exported) -> None:
     """Write a DuckDB database with the table embeddings (node_id, embedding FLOAT[n])."""
     duckdb = _import("duckdb")
     with whole_file(path) as part:
@@ -109,14 +109,14 @@ def write_duckdb(path: Path, vectors: Vectors) -> None:
             database.unregister("rows")
 
 
-def write_lancedb(path: Path, vectors: Vectors) -> None:
+def write_lancedb(path: Path, vectors: Exported) -> None:
     """Write a LanceDB folder with the table embeddings (node_id, vector)."""
     lancedb = _import("lancedb")
     batches = vector_batches(vectors.ids, vectors.z, "vector")
     lancedb.connect(str(path)).create_table(TABLE, batches, mode="overwrite")
 
 
-def write_neo4j(path: Path, vectors: Vectors) -> None:
+def write_neo4j(path: Path, vectors: Exported) -> None:
     """Write nodes.csv and relationships.csv as `neo4j-admin database import` takes them."""
     path.mkdir(exist_ok=True)
     heads = ["nodeId:ID", *vectors.more, "embedding:float[]", ":LABEL"]
@@ -150,13 +150,13 @@ def _import(name: str) -> Any:
         ) from None
 
 
-def write_parquet(path: Path, vectors: Vectors) -> None:
+def write_parquet(path: Path, vectors: Exported) -> None:
     """Write Parquet with the columns node_id and embedding, lists of one length."""
     write_embeddings(path, vectors.ids, vectors.z)
 
 
 # What `--to` may be: the name of the file or folder in a run, and what writes it.
-FORMATS: dict[str, tuple[str, Callable[[Path, Vectors], None]]] = {
+FORMATS: dict[str, tuple[str, Callable[[Path, Exported], None]]] = {
     "csv": ("vectors.csv", write_csv),
     "parquet": ("vectors.parquet", write_parquet),
     "npy": ("vectors.npy", write_arrays),

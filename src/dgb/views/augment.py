@@ -108,10 +108,10 @@ def draw_absent(edges: Tensor, num_nodes: int, count: int, generator: torch.Gene
     """Return random pairs of different nodes that are not edges, [2, at most count]."""
     place = generator.device
     pairs = torch.randint(num_nodes, (2, count), generator=generator, device=place)
-    return without_edges(pairs.to(edges.device), edges, num_nodes)
+    return keep_absent(pairs.to(edges.device), edges, num_nodes)
 
 
-def without_edges(pairs: Tensor, edges: Tensor, num_nodes: int) -> Tensor:
+def keep_absent(pairs: Tensor, edges: Tensor, num_nodes: int) -> Tensor:
     """Return those pairs [2, m] of different nodes that are not edges.
 
     `edges` are the codes u · num_nodes + v of all edges in both directions, sorted.

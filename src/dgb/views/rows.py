@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 import torch
 from torch import Tensor
 
-from dgb.views.augment import without_edges
+from dgb.views.augment import keep_absent
 from dgb.views.features import ColumnBlocks
 from dgb.views.view import Rows
 
@@ -120,7 +120,7 @@ def draw_absent_within(
     starts, lengths = (torch.tensor(list(of)) for of in (accumulate(sizes, initial=0), sizes))
     shares = torch.rand(2, len(batch), generator=generator, device=generator.device)
     rows = starts[batch] + (shares.cpu().double() * lengths[batch]).long()
-    return without_edges(order[rows.to(order.device)].to(edges.device), edges, len(order))
+    return keep_absent(order[rows.to(order.device)].to(edges.device), edges, len(order))
 
 
 def _places(order: Tensor) -> Tensor:
