@@ -25,10 +25,9 @@ from dgb.measure.measure import TEST_READS, measure
 from dgb.recipe import Recipe
 from dgb.reproduce import results
 from dgb.reproduce import typed_plan as hetero_plan
-from dgb.reproduce.published import published_rows
 from dgb.reproduce.results import verdict_line, verify
 from dgb.reproduce.typed_plan import NAMED, ROWS, hetero_cells, load_set, plan_hetero, sets_at_hand
-from dgb.reproduce.typed_table import write_hetero_table
+from dgb.reproduce.typed_table import published_rows, write_hetero_table
 from dgb.run.train import train
 from tests.hetero import make_library
 

@@ -1,4 +1,4 @@
-"""The published figures, as written in published.toml and published_hetero.toml."""
+"""The published figures of the paper's tables, as written in published.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -99,36 +99,3 @@ def _anchor(key: str, values: Mapping[str, Any]) -> Anchor:
     texts = (values["title"], values["group"])
     cells, rerun = _cells(values), _cells(values.get("rerun", {}))
     return Anchor(key, *texts, cells, rerun, values["note"], values["source"])
-
-
-Figures = dict[str, dict[str, float]]  # percent by measure, such as macro_f1, then by split
-ABOUT = ("title", "note", "source", "url")
-
-
-@dataclass(frozen=True)
-class Published:
-    """A method's published figures by data set, and where they come from."""
-
-    key: str
-    title: str
-    note: str
-    source: str
-    url: str
-    figures: dict[str, Figures]
-
-
-@cache
-def published_rows() -> tuple[Published, ...]:
-    """Return all published methods in the order of the file."""
-    text = resources.files("dgb.reproduce").joinpath("published_hetero.toml").read_text("utf-8")
-    return tuple(_published_row(key, values) for key, values in tomllib.loads(text).items())
-
-
-def published_on(dataset: str) -> list[Published]:
-    """Return the methods that have figures on a data set."""
-    return [row for row in published_rows() if dataset in row.figures]
-
-
-def _published_row(key: str, values: Mapping[str, Any]) -> Published:
-    figures = {name: value for name, value in values.items() if name not in ABOUT}
-    return Published(key, figures=figures, **{name: values[name] for name in ABOUT})

@@ -1,7 +1,13 @@
 """The heterogeneous table as Markdown and as a page: our figures, then the published ones."""
 
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from dgb.measure.job import Line
 from dgb.pages import (
@@ -13,7 +19,6 @@ from dgb.pages import (
     markdown_table,
     percent,
 )
-from dgb.reproduce.published import Published, published_on, published_rows
 from dgb.reproduce.render import write_page
 from dgb.reproduce.results import Pairs
 from dgb.reproduce.typed_plan import DATASETS, ROWS
@@ -30,6 +35,20 @@ NOTE = (
 MEASURES = {"macro_f1": "Macro-F1", "micro_f1": "Micro-F1", "auc": "AUC"}
 CLUSTERED = {"nmi": "NMI", "ari": "ARI"}
 NOTHING = "–"
+Figures = dict[str, dict[str, float]]  # percent by measure, such as macro_f1, then by split
+ABOUT = ("title", "note", "source", "url")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A method's published figures by data set, and where they come from."""
+
+    key: str
+    title: str
+    note: str
+    source: str
+    url: str
+    figures: dict[str, Figures]
 
 
 def write_hetero_table(pairs: Pairs, results: Path) -> str:
@@ -90,3 +109,20 @@ def _published_cells(row: Published, dataset: str, splits: list[str]) -> list[st
 
 def _published_title(row: Published) -> str:
     return f"{row.title} ({row.note})" if row.note else row.title
+
+
+@cache
+def published_rows() -> tuple[Published, ...]:
+    """Return all published methods in the order of the file."""
+    text = resources.files("dgb.reproduce").joinpath("published_hetero.toml").read_text("utf-8")
+    return tuple(_published_row(key, values) for key, values in tomllib.loads(text).items())
+
+
+def published_on(dataset: str) -> list[Published]:
+    """Return the methods that have figures on a data set."""
+    return [row for row in published_rows() if dataset in row.figures]
+
+
+def _published_row(key: str, values: Mapping[str, Any]) -> Published:
+    figures = {name: value for name, value in values.items() if name not in ABOUT}
+    return Published(key, figures=figures, **{name: values[name] for name in ABOUT})
