@@ -8,9 +8,15 @@ import pytest
 from dgb.baselines.methods import METHODS
 from dgb.cookbook import load_recipe, recipe_hash
 from dgb.errors import DGBError
-from dgb.reproduce.pairs import ABLATIONS, chosen_rates, rate_keys, table3_recipe
 from dgb.reproduce.plan import by_dgi_too, check_datasets, plan
-from dgb.reproduce.published import DATASETS, rows
+from dgb.reproduce.published import (
+    ABLATIONS,
+    DATASETS,
+    chosen_rates,
+    rate_keys,
+    rows,
+    table3_recipe,
+)
 from dgb.reproduce.render import summarise
 from dgb.run.resolve import check_recipe
 

@@ -18,7 +18,7 @@ from dgb.measure.job import Place
 from dgb.recipe import Recipe
 from dgb.reproduce import curves
 from dgb.reproduce import rates as rating
-from dgb.reproduce.pairs import BEST, SWAPPED
+from dgb.reproduce.published import BEST, SWAPPED
 from dgb.reproduce.rates import GRID, NODE, RATED, Rates, find_rates, rated_recipe, spread_rates
 
 

@@ -19,9 +19,8 @@ from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import log_test_read, make_head, train_lengths
 from dgb.measure.runner import Work, require_lines, run
 from dgb.pages import markdown_table
-from dgb.reproduce.pairs import BEST
 from dgb.reproduce.plan import with_seeds
-from dgb.reproduce.published import find_published
+from dgb.reproduce.published import BEST, find_published
 from dgb.reproduce.rates import GRID, Rates, rated_recipe
 from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.machine import choose_device, set_threads

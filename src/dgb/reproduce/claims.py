@@ -10,9 +10,8 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line
 from dgb.pages import markdown_table, mean_std
 from dgb.reproduce.curves import known_lines, plan_curves
-from dgb.reproduce.pairs import BEST, SWAPPED
 from dgb.reproduce.plan import MOST_RUNS, by_dgi_too, plan
-from dgb.reproduce.published import rows
+from dgb.reproduce.published import BEST, SWAPPED, rows
 from dgb.reproduce.results import match_lines, of_probe
 
 

@@ -11,8 +11,7 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Line
 from dgb.pages import markdown_table, spread
 from dgb.reproduce.curves import STEPS, curve_recipes
-from dgb.reproduce.pairs import BEST
-from dgb.reproduce.published import DATASETS, find_published, rows
+from dgb.reproduce.published import BEST, DATASETS, find_published, rows
 from dgb.reproduce.render import OWN_TITLES
 
 COLUMNS, PANEL = 6, (2.3, 2.1)  # panels a line, inches

@@ -20,9 +20,8 @@ from dgb.measure.job import Job, Line, Place, load
 from dgb.measure.measure import make_head, train_lengths
 from dgb.measure.runner import Work, require_lines, run
 from dgb.recipe import Recipe
-from dgb.reproduce.pairs import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, view_settings
 from dgb.reproduce.plan import with_seeds
-from dgb.reproduce.published import rows
+from dgb.reproduce.published import ABLATIONS, BEST, BEYOND_TABLE_3, SWAPPED, rows, view_settings
 from dgb.run.machine import choose_device, set_threads
 from dgb.run.model import embed_graph
 from dgb.run.resolve import resolve_recipe

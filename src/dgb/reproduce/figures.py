@@ -16,7 +16,7 @@ from dgb.measure.job import Place, load
 from dgb.measure.measure import log_test_read
 from dgb.measure.runner import in_parallel
 from dgb.recipe import Recipe
-from dgb.reproduce.pairs import table4_recipe
+from dgb.reproduce.published import table4_recipe
 from dgb.reproduce.results import refuse_uncommitted
 from dgb.run.machine import set_threads
 from dgb.run.score import describe

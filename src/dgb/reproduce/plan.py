@@ -8,8 +8,7 @@ from dgb.cookbook import DEFAULT, load_recipe, with_seed
 from dgb.errors import DGBError
 from dgb.measure.job import Job
 from dgb.recipe import Recipe
-from dgb.reproduce.pairs import ABLATIONS, table3_recipes, table4_recipe
-from dgb.reproduce.published import DATASETS
+from dgb.reproduce.published import ABLATIONS, DATASETS, table3_recipes, table4_recipe
 from dgb.settings import check_names, listed_names, split_list
 
 TABLES = ("table2", "table3", "table4", "parts")

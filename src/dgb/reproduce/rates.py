@@ -9,15 +9,15 @@ from dgb.files.atomic import write_text
 from dgb.measure.job import Job, Line, Place
 from dgb.recipe import Recipe
 from dgb.reproduce.curves import measure_curves
-from dgb.reproduce.pairs import (
+from dgb.reproduce.published import (
     ABLATIONS,
     BEST,
     SWAPPED,
     rate_keys,
+    rows,
     table3_recipe,
     table4_recipe,
 )
-from dgb.reproduce.published import rows
 
 TABLE = "rates"
 NODE = "nfd+adj|nd+adj"

@@ -21,7 +21,7 @@ from dgb.terminal import progress_bar
 # What makes up the recipes of a table, inside the package.
 COMMITTED = (
     *("recipes", "recipe.py", "baselines"),
-    *(f"reproduce/{name}" for name in ("plan.py", "pairs.py", "typed_plan.py", "rates.toml")),
+    *(f"reproduce/{name}" for name in ("plan.py", "published.py", "typed_plan.py", "rates.toml")),
 )
 SUPERSEDED = "superseded.jsonl"
 KEY = ("dataset", "graph_hash", "system", "recipe", "seed")
