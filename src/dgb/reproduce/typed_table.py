@@ -29,7 +29,7 @@ NOTE = (
     "Mean ± standard deviation over independent trainings, each scored by the mean of 50 linear "
     "probes, as HeCo defines them, on the data set's own splits (20, 40 and 60 labels a class in "
     "HeCo's); every choice was made on validation nodes. HeCo's three splits overlap: "
-    "docs/results.md says what follows. NMI and ARI are of k-means on all target nodes. In "
+    "docs/heterogeneous.md says what follows. NMI and ARI are of k-means on all target nodes. In "
     "parentheses: published, not measured by us."
 )
 MEASURES = {"macro_f1": "Macro-F1", "micro_f1": "Micro-F1", "auc": "AUC"}

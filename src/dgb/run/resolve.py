@@ -73,7 +73,8 @@ def _check_hops(recipe: Recipe) -> None:
         raise DGBError("encoder.hops take the place of stacked layers; set encoder.layers=1")
     if needed_operators(recipe) != {"adj"}:
         raise DGBError(
-            "encoder.hops go over adj: let view1.augment, view2.augment and embed.operator end so"
+            "encoder.hops go over adj: let view1.augment, view2.augment and embed.operator end so; "
+            "for graphs of several node types leave them out"
         )
 
 

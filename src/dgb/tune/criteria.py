@@ -23,8 +23,9 @@ from dgb.train import monitor
 VALIDATION = "validation"
 AUC = "auc"  # of links.held_out, which not every recipe has
 NO_AUC = "the criterion auc is of edges held out; set some aside: --set links.held_out=0.05"
-# For graphs without labels: of all criteria the one whose least agreement with validation accuracy
-# was highest over five searches, of the paper's settings and the default's (docs/results.md).
+# For graphs without labels: of all criteria the one whose least agreement with validation
+# accuracy was highest over five searches, of the paper's settings and of the default's
+# (docs/without-labels.md).
 DEFAULT_CRITERION = "edge_auc"
 SAMPLE = 1024  # rows
 EDGES = 4096
