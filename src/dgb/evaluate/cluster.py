@@ -55,7 +55,7 @@ def cluster(z: Any, num_clusters: int, seed: int) -> Array:
     means = MiniBatchKMeans(num_clusters, batch_size=4096, n_init=STARTS, random_state=start)
     if z.shape[0] <= LEARNT_NODES:
         return np.asarray(means.fit_predict(normalize(z)))
-    means.fit(normalize(sample_rows(z, LEARNT_NODES, seed)))
+    means.fit(normalize(sample_rows(z, LEARNT_NODES, seed), copy=False))
     return np.concatenate([means.predict(normalize(z[part])) for part in row_parts(*z.shape)])
 
 

@@ -1,7 +1,7 @@
 """Embedding: the online encoder on the clean features, and other blocks next to it."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 
 import torch
 from torch import Tensor, nn
@@ -53,13 +53,13 @@ def embed(
         >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or PLAIN
-    with _hold_hops(encoder, inputs, recipe):
+    with _hold_hops(encoder, inputs, recipe) as held:
         if isinstance(encoder, HopEncoder) and encoder.training:
             _measure_statistics(encoder, inputs)
             z = embed(encoder, inputs, recipe, name)
             encoder.train()
             return z
-        z, _ = _make_blocks(encoder, inputs, recipe, name)
+        z, _ = _make_blocks(encoder, inputs, recipe, name, held)
     is_measured = inputs.is_own and recipe.normalise == "block"
     lengths = _measure_lengths(encoder, recipe, z) if is_measured else read_lengths(encoder, recipe)
     scales = choose_scales(encoder, recipe, lengths)
@@ -74,11 +74,12 @@ def _measure_lengths(encoder: Encoder, recipe: Embed, z: Tensor) -> Tensor:
 
 
 def _make_blocks(
-    encoder: Encoder, inputs: Inputs, recipe: Embed, name: str
+    encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, held: ExitStack
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the blocks side by side, in a file where the inputs lie in files; and their means.
 
-    They are as they come, or centred, if the recipe says so.
+    They are as they come, or centred, if the recipe says so. P^k X, which is held, is let go of
+    once H is written: it takes as much memory as all blocks.
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
     shape = (inputs.shape[0], sum(widths.values()))
@@ -88,6 +89,8 @@ def _make_blocks(
     z, means = _make_room(inputs, name, shape), {}
     for block, out in split_blocks(z, widths).items():
         _write_block(encoder, inputs, recipe, block, out)
+        if block == "learnt":
+            held.close()
         if recipe.centre:
             means[block] = centre_block(encoder, block, out, is_own=inputs.is_own)
     return z, means
@@ -173,23 +176,25 @@ def _learnt_rows(encoder: Encoder, inputs: Inputs, operator: str) -> Iterator[tu
         yield rows, h if inputs.store is None else h.cpu()
 
 
-def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> AbstractContextManager[None]:
-    """Keep P^k X of the first operator that a recipe embeds over."""
-    return hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder))
+def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> ExitStack:
+    """Keep P^k X of the first operator that a recipe embeds over, until this is closed."""
+    held = ExitStack()
+    held.enter_context(hold_hops(inputs, recipe.operator.split("+")[0], hops_of(encoder)))
+    return held
 
 
 @torch.no_grad()
 def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     """Let a trained encoder keep what its embeddings need of the training graph."""
     assert isinstance(encoder, nn.Module)
-    with _hold_hops(encoder, inputs, recipe):
+    with _hold_hops(encoder, inputs, recipe) as held:
         _measure_statistics(encoder, inputs)
         if inputs.directions is not None:
             keep(encoder, DIRECTIONS, inputs.directions)
         if (axes := _find_axes(encoder, inputs, recipe)) is not None:
             keep(encoder, AXES, axes)
         if recipe.centre or recipe.normalise == "block":
-            z, means = _make_blocks(encoder, inputs, recipe, "embeddings")
+            z, means = _make_blocks(encoder, inputs, recipe, "embeddings", held)
             for block, mean in means.items():
                 keep(encoder, mean_name(block), mean)
             if recipe.normalise == "block":
