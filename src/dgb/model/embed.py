@@ -53,6 +53,7 @@ def embed(
         >>> z = embed(model.encoder, inputs).numpy()
     """
     recipe = recipe or PLAIN
+    _keep_all_fixed(encoder, inputs, recipe)
     with _hold_hops(encoder, inputs, recipe) as held:
         if isinstance(encoder, HopEncoder) and encoder.training:
             _measure_statistics(encoder, inputs)
@@ -79,21 +80,43 @@ def _make_blocks(
     """Return the blocks side by side, in a file where the inputs lie in files; and their means.
 
     They are as they come, or centred, if the recipe says so. P^k X, which is held, is let go of
-    once H is written: it takes as much memory as all blocks.
+    once H is there and before there is room for all: each takes as much memory as the other.
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
-    shape = (inputs.shape[0], sum(widths.values()))
-    for block in FIXED if inputs.is_own else ():
-        if block in widths:  # before there is a z: they take memory to make
-            _keep_fixed(encoder, inputs, recipe, block, widths[block])
-    z, means = _make_room(inputs, name, shape), {}
+    learnt = (
+        [_make_h(encoder, inputs, recipe, name, widths["learnt"])] if "learnt" in widths else []
+    )
+    held.close()
+    is_whole = len(learnt) == len(widths)
+    z = learnt.pop() if is_whole else _join(encoder, inputs, recipe, name, widths, learnt)
+    blocks = split_blocks(z, widths).items() if recipe.centre else ()
+    return z, {
+        name: centre_block(encoder, name, rows, is_own=inputs.is_own) for name, rows in blocks
+    }
+
+
+def _make_h(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, width: int) -> Tensor:
+    h = _make_room(inputs, f"{name}-learnt", (inputs.shape[0], width))
+    _write_block(encoder, inputs, recipe, "learnt", h)
+    return h
+
+
+def _join(
+    encoder: Encoder,
+    inputs: Inputs,
+    recipe: Embed,
+    name: str,
+    widths: dict[str, int],
+    learnt: list[Tensor],
+) -> Tensor:
+    """Return all blocks side by side; H, where there is one, is taken out of its list."""
+    z = _make_room(inputs, name, (inputs.shape[0], sum(widths.values())))
     for block, out in split_blocks(z, widths).items():
-        _write_block(encoder, inputs, recipe, block, out)
         if block == "learnt":
-            held.close()
-        if recipe.centre:
-            means[block] = centre_block(encoder, block, out, is_own=inputs.is_own)
-    return z, means
+            out.copy_(learnt.pop())
+        else:
+            _write_block(encoder, inputs, recipe, block, out)
+    return z
 
 
 def _make_room(inputs: Inputs, name: str, shape: tuple[int, int]) -> Tensor:
@@ -118,6 +141,14 @@ def _write_block(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, ou
     for i in range(0, out.shape[1], step) if recipe.smooth else ():
         columns = out[:, i : i + step].contiguous().to(inputs.x.device)
         out[:, i : i + step] = inputs.operators["smooth"].multiply(columns)
+
+
+def _keep_all_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
+    """Keep the blocks of the training graph that no training changes, before others take room."""
+    widths = recipe.widths(encoder.width, encoder.num_features)
+    for block in FIXED if inputs.is_own else ():
+        if block in widths:
+            _keep_fixed(encoder, inputs, recipe, block, widths[block])
 
 
 def _keep_fixed(encoder: Encoder, inputs: Inputs, recipe: Embed, block: str, width: int) -> None:
@@ -187,10 +218,12 @@ def _hold_hops(encoder: Encoder, inputs: Inputs, recipe: Embed) -> ExitStack:
 def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     """Let a trained encoder keep what its embeddings need of the training graph."""
     assert isinstance(encoder, nn.Module)
+    if inputs.directions is not None:
+        keep(encoder, DIRECTIONS, inputs.directions)
+    if recipe.centre or recipe.normalise == "block":
+        _keep_all_fixed(encoder, inputs, recipe)
     with _hold_hops(encoder, inputs, recipe) as held:
         _measure_statistics(encoder, inputs)
-        if inputs.directions is not None:
-            keep(encoder, DIRECTIONS, inputs.directions)
         if (axes := _find_axes(encoder, inputs, recipe)) is not None:
             keep(encoder, AXES, axes)
         if recipe.centre or recipe.normalise == "block":
