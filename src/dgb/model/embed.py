@@ -54,18 +54,18 @@ def embed(
     """
     recipe = recipe or PLAIN
     _keep_all_fixed(encoder, inputs, recipe)
+    is_training = isinstance(encoder, HopEncoder) and encoder.training
     with _hold_hops(encoder, inputs, recipe) as held:
-        if isinstance(encoder, HopEncoder) and encoder.training:
+        if is_training:
             _measure_statistics(encoder, inputs)
-            z = embed(encoder, inputs, recipe, name)
-            encoder.train()
-            return z
         z, _ = _make_blocks(encoder, inputs, recipe, name, held)
     is_measured = inputs.is_own and recipe.normalise == "block"
     lengths = _measure_lengths(encoder, recipe, z) if is_measured else read_lengths(encoder, recipe)
     scales = choose_scales(encoder, recipe, lengths)
     for rows in () if scales.is_identity else row_parts(*z.shape):
         z[rows] = scales.apply(z[rows])
+    if isinstance(encoder, HopEncoder):
+        encoder.train(is_training)
     return z
 
 
