@@ -83,33 +83,31 @@ def _make_blocks(
     once H is there and before there is room for all: each takes as much memory as the other.
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
-    learnt = (
-        [_make_h(encoder, inputs, recipe, name, widths["learnt"])] if "learnt" in widths else []
-    )
+    own = (
+        name if len(widths) == 1 else f"{name}-learnt"
+    )  # a file of its own until blocks are joined
+    learnt = [_make_h(encoder, inputs, recipe, own)] if "learnt" in widths else []
     held.close()
     is_whole = len(learnt) == len(widths)
-    z = learnt.pop() if is_whole else _join(encoder, inputs, recipe, name, widths, learnt)
+    z = learnt.pop() if is_whole else _join(encoder, inputs, recipe, name, learnt)
     blocks = split_blocks(z, widths).items() if recipe.centre else ()
     return z, {
-        name: centre_block(encoder, name, rows, is_own=inputs.is_own) for name, rows in blocks
+        block: centre_block(encoder, block, rows, is_own=inputs.is_own) for block, rows in blocks
     }
 
 
-def _make_h(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, width: int) -> Tensor:
-    h = _make_room(inputs, f"{name}-learnt", (inputs.shape[0], width))
+def _make_h(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tensor:
+    width = recipe.widths(encoder.width, encoder.num_features)["learnt"]
+    h = _make_room(inputs, name, (inputs.shape[0], width))
     _write_block(encoder, inputs, recipe, "learnt", h)
     return h
 
 
 def _join(
-    encoder: Encoder,
-    inputs: Inputs,
-    recipe: Embed,
-    name: str,
-    widths: dict[str, int],
-    learnt: list[Tensor],
+    encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, learnt: list[Tensor]
 ) -> Tensor:
     """Return all blocks side by side; H, where there is one, is taken out of its list."""
+    widths = recipe.widths(encoder.width, encoder.num_features)
     z = _make_room(inputs, name, (inputs.shape[0], sum(widths.values())))
     for block, out in split_blocks(z, widths).items():
         if block == "learnt":
