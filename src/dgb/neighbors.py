@@ -44,7 +44,7 @@ def nearest(z: Any, rows: Array, k: int) -> tuple[Array, Array]:
     block = max(BLOCK // len(unit), TOGETHER)
     for start in range(0, len(rows) if k else 0, block):
         part = slice(start, start + block)
-        positions[part], similarities[part] = _block(unit, rows[part], k)
+        positions[part], similarities[part] = _rank(_compare(unit, rows[part]), k)
     return positions, similarities
 
 
@@ -108,17 +108,22 @@ def near_pairs(unit: Array, k: int, margin: float) -> Iterator[Pairs]:
     block = max(BLOCK // max(count, 1), TOGETHER)
     for start in range(0, max(count, 1), block):  # one without pairs at least
         rows = np.arange(start, min(start + block, count))
-        near = unit[rows] @ unit.T
-        near[np.arange(len(rows)), rows] = -2  # itself: below any similarity
+        near = _compare(unit, rows)
         bound = _bound(near, k) - margin if k else np.full(len(rows), 2.0)
-        row, column = np.divmod(np.flatnonzero(near >= bound[:, None]), max(count, 1))
+        row, column = _reaching(near, bound)
         yield Pairs(rows, rows[row], column, near[row, column])
 
 
-def _block(unit: Array, rows: Array, k: int) -> tuple[Array, Array]:
-    near = unit[rows] @ unit.T
-    near[np.arange(len(rows)), rows] = -2  # itself: below any similarity
-    return _rank(near, k)
+def _compare(unit: Array, rows: Array) -> Array:
+    """Return the similarities of some rows with all; to itself each is less so than to any."""
+    near: Array = unit[rows] @ unit.T
+    near[np.arange(len(rows)), rows] = -2
+    return near
+
+
+def _reaching(near: Array, bound: Array) -> tuple[Array, Array]:
+    """Return rows and columns of what reaches the bound of its row."""
+    return np.divmod(np.flatnonzero(near >= bound[:, None]), max(near.shape[1], 1))
 
 
 def _rank(near: Array, k: int) -> tuple[Array, Array]:
@@ -128,7 +133,7 @@ def _rank(near: Array, k: int) -> tuple[Array, Array]:
     """
     count = near.shape[1]
     # What rounding may put next to the k-th counts as well.
-    row, column = np.divmod(np.flatnonzero(near >= (_bound(near, k) - 2 / STEPS)[:, None]), count)
+    row, column = _reaching(near, _bound(near, k) - 2 / STEPS)
     keys = np.rint(near[row, column] * STEPS).astype(np.int64) * -count + column
     own, span = np.arange(len(near))[:, None], 5 * STEPS * count  # that keys of a row keep to
     keys = np.sort(keys + row * span)[np.searchsorted(row, own) + np.arange(k)] - own * span
