@@ -1,7 +1,7 @@
 """What a recipe leaves to the graph: found without labels, told in a line, then part of the run."""
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from scipy import sparse
@@ -15,7 +15,7 @@ from dgb.data.look.alike import (
     features_alike,
     judge_edges,
 )
-from dgb.recipe import Embed, EncoderRecipe, Recipe, Train, ViewRecipe
+from dgb.recipe import Recipe
 from dgb.terminal import log
 from dgb.views.rows import batch_sizes
 
@@ -43,7 +43,7 @@ THIN = 0.05  # share of X that is not zero: with less of it, X̃ W before P cost
 # Where so many nodes share so few features, these tell less of a node than its place does, and
 # view 1 needs more of them.
 NODES_A_FEATURE = 20
-DROPPED: dict[str, Any] = {"nfd_drop_rate": 0.6}
+DROPPED = {"nfd_drop_rate": 0.6}
 PLACES = {"structure_columns": 128, "structure_weight": 0.6, "diffused_weight": 0.5}
 FEW_FEATURES = "few features for so many nodes, so the place in the graph weighs more"
 
@@ -62,18 +62,19 @@ def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> R
         suited.append((FEW_FEATURES, PLACES))
     if graph.num_nodes > most_paired:
         suited.append((FEW_PAIRS, UNJOINED))
-    usual, own = asdict(Embed()), asdict(recipe.embed)
-    found: dict[str, Any] = {"by_graph": False}
     for why, settings in suited:
-        changed = {k: v for k, v in settings.items() if own[k] == usual[k] and k not in found}
-        _log_changes(why, "embed", changed)
-        found |= changed
-    return replace(recipe, embed=replace(recipe.embed, **found))
+        recipe = _suit(recipe, "embed", settings, why)
+    return replace(recipe, embed=replace(recipe.embed, by_graph=False))
 
 
-def _log_changes(why: str, section: str, changed: dict[str, Any]) -> None:
+def _suit(recipe: Recipe, section: str, settings: dict[str, Any], why: str) -> Recipe:
+    """Return the recipe with those settings of a section that stand where the default has them."""
+    own = getattr(recipe, section)
+    usual = getattr(Recipe(), section)
+    changed = {k: v for k, v in settings.items() if getattr(own, k) == getattr(usual, k)}
     if changed:
         log(f"note: {why}: " + ", ".join(f"{section}.{k}={v}" for k, v in changed.items()))
+    return replace(recipe, **{section: replace(own, **changed)})
 
 
 def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
@@ -84,21 +85,20 @@ def suit_steps(graph: Graph, recipe: Recipe) -> Recipe:
     """
     if not recipe.train.by_graph:
         return recipe
-    train, encoder, view1 = replace(recipe.train, by_graph=False), recipe.encoder, recipe.view1
-    if graph.num_nodes <= ROWS or train.batch_size or not _has_thick_rows(graph, recipe):
-        return replace(recipe, train=train)
-    changed: dict[str, Any] = {"batch_size": ROWS}
-    if train.epochs == Train().epochs:
-        steps = len(batch_sizes(graph.num_nodes, ROWS))
-        changed["epochs"] = max(LEAST_EPOCHS, math.ceil(STEPS / steps))
-    _log_changes(f"{graph.num_nodes:,} nodes are taken in row batches", "train", changed)
-    if encoder.hops and encoder.width == EncoderRecipe().width:
-        encoder = replace(encoder, width=WIDTH)
-        _log_changes("hops need fewer columns with so many steps", "encoder", {"width": WIDTH})
-    if _shares_few_features(graph) and view1.nfd_drop_rate == ViewRecipe().nfd_drop_rate:
-        view1 = replace(view1, **DROPPED)
-        _log_changes("few features for so many nodes, so fewer are dropped", "view1", DROPPED)
-    return replace(recipe, train=replace(train, **changed), encoder=encoder, view1=view1)
+    recipe = replace(recipe, train=replace(recipe.train, by_graph=False))
+    num_nodes = graph.num_nodes
+    if num_nodes <= ROWS or recipe.train.batch_size or not _has_thick_rows(graph, recipe):
+        return recipe
+    steps = len(batch_sizes(num_nodes, ROWS))
+    batches = {"batch_size": ROWS, "epochs": max(LEAST_EPOCHS, math.ceil(STEPS / steps))}
+    recipe = _suit(recipe, "train", batches, f"{num_nodes:,} nodes are taken in row batches")
+    if recipe.encoder.hops:
+        why = "hops need fewer columns with so many steps"
+        recipe = _suit(recipe, "encoder", {"width": WIDTH}, why)
+    if _shares_few_features(graph):
+        why = "few features for so many nodes, so fewer are dropped"
+        recipe = _suit(recipe, "view1", DROPPED, why)
+    return recipe
 
 
 def _shares_few_features(graph: Graph) -> bool:
