@@ -94,7 +94,7 @@ def put_blocks(inputs: Inputs, layout: Layout) -> GraphBlocks:
         x.append(ray.put(block))
         sizes.append(block.values.size if isinstance(block, Csr) else block.size)
     operators = {name: put_operator(op, layout) for name, op in inputs.operators.items()}
-    graph = replace(inputs, x=torch.empty(inputs.shape[0], 0), operators={}, store=None)
+    graph = replace(inputs, x=torch.empty(inputs.shape[0], 0), operators={})
     return GraphBlocks(layout, x, sizes, operators, ray.put(graph))
 
 

@@ -127,9 +127,8 @@ class Epochs:
     def _draw(self, blocks: GraphBlocks, ranks: int, state: Array) -> list[Share]:
         generator = torch.Generator()
         generator.set_state(torch.from_numpy(state.copy()))
-        is_cut = has_row_batches(self.recipe.train, blocks.shape[0])
         drawn = [
-            _draw_view(blocks, parse_view(view), generator, is_cut=is_cut)
+            _draw_view(blocks, parse_view(view), generator)
             for view in (self.recipe.view1, self.recipe.view2)
         ]
         shares = self._split(blocks, ranks, drawn[0][2], generator)
@@ -194,16 +193,16 @@ class Epochs:
 
 
 def _draw_view(
-    blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator, *, is_cut: bool
+    blocks: GraphBlocks, spec: ViewSpec, generator: torch.Generator
 ) -> tuple[list[list[Ref]], BlockOperator, list[Tensor]]:
     """Return X̃ and what it travels over; of a view that hides edges, hidden and absent pairs.
 
-    Absent ones of row batches (`is_cut`) are drawn with the batches.
+    Absent ones of row batches are drawn with the batches.
     """
     columns = make_features(blocks, spec.features, generator)
     if not spec.edges:
         return columns, blocks.operators[spec.operator], []
     graph: Inputs = ray.get(blocks.graph)
-    operator, *pairs = graph.draw_operator(spec, generator, is_cut=is_cut)
+    operator, *pairs = graph.draw_operator(spec, generator)
     asked = [part for part in pairs if part is not None]
     return columns, put_operator(operator, blocks.layout), asked

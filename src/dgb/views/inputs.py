@@ -59,14 +59,12 @@ class Inputs:
     is_own: bool = True  # whether the encoder is trained on this graph
     directions: Tensor | None = None  # [num_features, columns] of diffused features, if it is
 
-    def draw_operator(
-        self, spec: ViewSpec, generator: torch.Generator, *, is_cut: bool = False
-    ) -> DrawnOperator:
+    def draw_operator(self, spec: ViewSpec, generator: torch.Generator) -> DrawnOperator:
         """Return the operator of a view, the edges that it lacks and as many absent pairs.
 
         Where edges are hidden, the operator is that of the graph without them: their ends have
-        the degrees of what remains. If the graph is cut into row batches, absent pairs are drawn
-        once it is known which rows are together (`draw_absent_within`).
+        the degrees of what remains. Of row batches, absent pairs are drawn once it is known
+        which rows are together (`draw_absent_within`).
         """
         if not spec.edges:
             return DrawnOperator(self.operators[spec.operator])
@@ -80,7 +78,7 @@ class Inputs:
         if 0 < self.most_pairs < pairs.shape[1]:
             drawn = torch.randperm(pairs.shape[1], generator=generator, device=generator.device)
             pairs = pairs[:, drawn[: self.most_pairs].to(self.device)]
-        if self.edges is not None and not is_cut:
+        if self.edges is not None and self.store is None:
             absent = draw_absent(self.edges, self.shape[0], pairs.shape[1], generator)
         return DrawnOperator(made[spec.operator], pairs, absent)
 

@@ -154,7 +154,7 @@ class _RowView:
             blocks = self.store.make_blocks("", inputs.shape, inputs.x.device)
             fill(blocks, inputs.x, inputs.row_scale, spec.features, generator)
             self.features = list(blocks.blocks)
-        return inputs.draw_operator(spec, generator, is_cut=True)
+        return inputs.draw_operator(spec, generator)
 
     def walk(self, operator: GraphOperator, order: torch.Tensor) -> RowsOf:
         """Propagate X̃, and return it with its rows in the order of an epoch."""
