@@ -83,13 +83,12 @@ def _make_blocks(
     once H is there and before there is room for all: each takes as much memory as the other.
     """
     widths = recipe.widths(encoder.width, encoder.num_features)
-    own = (
-        name if len(widths) == 1 else f"{name}-learnt"
-    )  # a file of its own until blocks are joined
-    learnt = [_make_h(encoder, inputs, recipe, own)] if "learnt" in widths else []
-    held.close()
-    is_whole = len(learnt) == len(widths)
-    z = learnt.pop() if is_whole else _join(encoder, inputs, recipe, name, learnt)
+    if list(widths) == ["learnt"]:
+        z = _make_h(encoder, inputs, recipe, name)
+    else:
+        h = _make_h(encoder, inputs, recipe, f"{name}-learnt") if "learnt" in widths else None
+        held.close()
+        z = _join(encoder, inputs, recipe, name, h)
     blocks = split_blocks(z, widths).items() if recipe.centre else ()
     return z, {
         block: centre_block(encoder, block, rows, is_own=inputs.is_own) for block, rows in blocks
@@ -103,15 +102,13 @@ def _make_h(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str) -> Tenso
     return h
 
 
-def _join(
-    encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, learnt: list[Tensor]
-) -> Tensor:
-    """Return all blocks side by side; H, where there is one, is taken out of its list."""
+def _join(encoder: Encoder, inputs: Inputs, recipe: Embed, name: str, h: Tensor | None) -> Tensor:
+    """Return all blocks side by side, H among them where it is asked for."""
     widths = recipe.widths(encoder.width, encoder.num_features)
     z = _make_room(inputs, name, (inputs.shape[0], sum(widths.values())))
     for block, out in split_blocks(z, widths).items():
-        if block == "learnt":
-            out.copy_(learnt.pop())
+        if h is not None and block == "learnt":
+            out.copy_(h)
         else:
             _write_block(encoder, inputs, recipe, block, out)
     return z
