@@ -71,10 +71,11 @@ def judge_edges(graph: Graph, features: Alike | None) -> tuple[str, Alike | None
 
     `features` is what `features_alike` says of the graph: None where they say nothing at all.
     """
-    if features is not None and features.beyond_chance + 2 * features.error > _UNLIKE:
-        return ALIKE, None
-    if features is not None and features.z < -_SURE:
-        return OPPOSITE, None
+    if features is not None:
+        if features.beyond_chance + 2 * features.error > _UNLIKE:
+            return ALIKE, None
+        if features.z < -_SURE:
+            return OPPOSITE, None
     places = places_alike(graph)
     is_placed = places is not None and places.z >= _PLACED
     return (COMMUNITIES if is_placed else CHANCE), places
