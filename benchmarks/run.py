@@ -13,6 +13,7 @@ import diffusion
 import epoch
 import growth
 import page
+import parts
 import plot
 import records
 import waiting
@@ -20,8 +21,10 @@ import waiting
 ROUNDS = {"cora": 12, "citeseer": 12, "pubmed": 4}
 COMPILED_ON = WAITED_ON = "cora"
 WAITED = 3  # rounds of six processes each
+PARTED = ("cora", "citeseer", "pubmed")
+PART_ROUNDS = 3  # of 13 trainings a graph
 DIFFUSED = ("cora", "pubmed", diffusion.GENERATED)
-TOPICS = ("step", "diffusion", "compiled", "growth", "waiting")
+TOPICS = ("step", "diffusion", "compiled", "growth", "waiting", "parts")
 
 
 def main() -> None:
@@ -44,6 +47,8 @@ def main() -> None:
                 run_growth(options.sizes, options.folder)
             case "waiting":
                 report("waiting", waiting.measure(WAITED_ON, options.rounds or WAITED))
+            case "parts":
+                report("parts", parts.measure(PARTED, options.rounds or PART_ROUNDS))
 
 
 def arguments() -> argparse.Namespace:

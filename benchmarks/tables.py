@@ -79,6 +79,11 @@ WAITING: tuple[Column, ...] = (
     ("against passive", lambda row: number(row.get("times_our_time"), " ×")),
     ("CPU seconds", lambda row: number(row.get("cpu_s"))),
 )
+PARTS: tuple[Column, ...] = (
+    ("Cora, s", lambda row: number(row.get("cora_s"))),
+    ("Citeseer, s", lambda row: number(row.get("citeseer_s"))),
+    ("Pubmed, s", lambda row: number(row.get("pubmed_s"))),
+)
 COLUMNS = {
     "step": STEP,
     "diffusion": DIFFUSION,
@@ -86,6 +91,7 @@ COLUMNS = {
     "compiled": COMPILED,
     "million": MILLION,
     "waiting": WAITING,
+    "parts": PARTS,
 }
 
 
