@@ -15,6 +15,7 @@ from dgb.data.encoding import named_columns
 from dgb.data.graph import Graph, make_graph
 from dgb.data.load import load_graph
 from dgb.data.look.alike import (
+    ALIKE,
     CHANCE,
     COMMUNITIES,
     features_alike,
@@ -233,6 +234,17 @@ def test_features_of_neighbors_are_compared_with_pairs_of_the_same_ends() -> Non
     alike = features_alike(make_graph("star", x, edges))
     assert alike is not None
     assert alike.beyond_chance == pytest.approx(-1, abs=0.1)  # 0 at edges, 1/2 by chance
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shift", [0.0, 40.0])
+def test_a_single_column_is_compared_by_its_sides_of_the_mean(kind: Any, shift: float) -> None:
+    # Halves of a ring that stand apart: as ages, none of which is negative, or as 0 and 1.
+    column = np.repeat([0.0, 1.0], 100)[:, None] + shift
+    alike = features_alike(ring(200, x=kind(column)))
+    assert alike is not None and alike.beyond_chance > 0.9
+    assert judge_edges(ring(200, x=kind(column)), alike)[0] == ALIKE
+    assert features_alike(ring(200, x=kind(np.full((200, 1), 0.1)))) is None
 
 
 def test_rows_that_are_all_alike_or_empty_are_not_compared() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dgb.arrays import Array
+from dgb.arrays import Array, to_dense
 from dgb.data.graph import Features, Graph
 from dgb.data.structure import random_walk
 
@@ -45,8 +45,11 @@ class Alike:
 
 def features_alike(graph: Graph) -> Alike | None:
     """Compare the features of neighbors by cosine; None where they cannot differ."""
-    generator = np.random.default_rng(0)
-    return _compare(graph.x, _draw_edges(graph.adjacency, 1, generator), generator)
+    generator, x = np.random.default_rng(0), graph.x
+    if x.shape[1] == 1:  # a cosine of single numbers is their signs: on which side of the mean?
+        x = to_dense(x)
+        x = x - x.mean()
+    return _compare(x, _draw_edges(graph.adjacency, 1, generator), generator)
 
 
 def places_alike(graph: Graph) -> Alike | None:
