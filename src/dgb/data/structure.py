@@ -23,6 +23,7 @@ _FIRST_HOP, _LAST_HOP = 4, 32  # of walk; the encoder looks at the nearest hops 
 _ALPHA, _ROUNDS = 0.05, 60  # of ppr: 5 % of the walks are longer than so many rounds
 _LARGE = 100  # nodes from which a component is not one place, but has places of its own
 _WHOLE = 0.2  # length of what says in which of the large components a node is
+_WEAK = np.finfo(np.float32).tiny  # below it, one through a weight may be beyond float32
 _CHUNK = 1 << 14  # ids at a time, so that their text never lies in memory as a whole
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -157,6 +158,8 @@ def random_walk(adjacency: Any) -> Any:
     """Return D⁻¹A; a walk that starts at an isolated node stays there."""
     strength = np.asarray(adjacency.sum(axis=1), np.float32).ravel()
     is_alone = strength == 0
+    if (strength[~is_alone] < _WEAK).any():
+        adjacency, strength = adjacency.astype(np.float64), strength.astype(np.float64)
     step = sparse.diags_array(1 / np.where(is_alone, 1, strength)) @ adjacency
     return sparse.csr_array(step + sparse.diags_array(is_alone * 1.0), dtype=np.float32)
 
