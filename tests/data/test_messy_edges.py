@@ -164,6 +164,14 @@ def test_edges_of_weight_zero_are_counted(tmp_path: Path) -> None:
     assert graph.notes == ("edges of weight 0, left out: 1",)
 
 
+@pytest.mark.parametrize("repeats", ["max", "sum", "count"])
+def test_weights_that_float32_takes_for_zero_are_counted_as_such(repeats: str) -> None:
+    stored = sparse.coo_array((np.array([1.0, 1e-60]), ([0, 1], [1, 2])), shape=(3, 3))
+    graph = to_graph(np.eye(3), adjacency=stored, repeats=repeats)
+    assert graph.num_edges == 1
+    assert graph.notes == ("edges of weight 0, left out: 1",)
+
+
 @pytest.mark.parametrize("edges", ["source,target\n", "source,target\na,a\n"])
 def test_a_graph_without_edges_says_so(tmp_path: Path, edges: str) -> None:
     graph = read(tmp_path, LETTERS, edges)

@@ -9,6 +9,7 @@ from scipy import sparse
 from dgb.arrays import Array, symmetric
 from dgb.data.encoding import Encoding
 from dgb.data.rules import (
+    check_edges,
     check_features,
     check_labels,
     check_split,
@@ -114,7 +115,7 @@ def make_graph(
         >>> graph = make_graph("mine", np.eye(2), sparse.csr_array([[0, 1], [0, 0]]))
     """
     x = check_features(x)
-    edges = sparse.coo_array(edges)
+    edges = check_edges(edges)
     adjacency = undirected(edges)
     num_nodes = x.shape[0]
     if adjacency.shape[0] != num_nodes:

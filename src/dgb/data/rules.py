@@ -48,6 +48,12 @@ def check_weights(weight: Array) -> Array:
     return weight
 
 
+def check_edges(edges: Matrix) -> Matrix:
+    """Return a matrix of edges as a list with weights as they are taken: some round to zero."""
+    edges = sparse.coo_array(edges)
+    return sparse.coo_array((check_weights(edges.data), edges.coords), shape=edges.shape)
+
+
 def check_labels(labels: Any) -> Array:
     """Return labels as int64, refusing what are not classes."""
     given: Array = np.asarray(labels)
@@ -94,9 +100,8 @@ def merge_repeats(edges: Matrix, repeats: str, notes: list[str]) -> Matrix:
     """
     if repeats == "max":
         return edges
-    edges = sparse.coo_array(edges)
-    weight = check_weights(edges.data)
-    weight = (weight if repeats == "sum" else weight > 0).astype(np.float64)
+    edges = check_edges(edges)
+    weight = (edges.data if repeats == "sum" else edges.data > 0).astype(np.float64)
     notes += note_zeros(edges)
     is_edge = (edges.coords[0] != edges.coords[1]) & (weight > 0)
     ends = tuple(end[is_edge] for end in edges.coords)
