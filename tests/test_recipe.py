@@ -77,6 +77,8 @@ def test_overrides_reach_every_kind_of_value() -> None:
         ("train.decay=high", "train.decay must be a number from 0 to 1, not 'high'"),
         ("train.decay=nan", "train.decay must be a number from 0 to 1, not nan"),
         ("embed.nearest_weight=1e308", "embed.nearest_weight must be a number from 0 to 1000"),
+        ("embed.diffused_weight=1e30", "embed.diffused_weight must be a number from 0 to 1000"),
+        ("embed.structure_weight=1e30", "embed.structure_weight must be a number from 0 to 1000"),
         ("train.epochs=1.5", "train.epochs must be a whole number of at least 0, not 1.5"),
         ("heads.batch_norm=1", "heads.batch_norm must be true or false, not 1"),
         ("train.device=tpu", "train.device must be one of auto, cpu, cuda, mps, not 'tpu'"),

@@ -243,7 +243,9 @@ class Embed:
     learnt_columns: int = setting(
         256, "main directions of H that are kept; 0: all of it", low=0, high=2**20, before=0
     )
-    diffused_weight: float = setting(1.0, "of the block, next to 1 of learnt", low=0, before=1.0)
+    diffused_weight: float = setting(
+        1.0, "of the block, next to 1 of learnt", low=0, high=1000, before=1.0
+    )
     diffused_columns: int = size(128, "main directions of X, diffused by PPR", before=128)
     diffused_alpha: float = setting(0.1, "of that PPR", low=1e-4, high=1, before=0.1)
     diffused_nearest: int = setting(
@@ -252,7 +254,9 @@ class Embed:
     nearest_weight: float = setting(
         0.3, "of all these edges, next to 1 of the graph's", low=0, high=1000, before=0.3
     )
-    structure_weight: float = setting(0.3, "of the block, next to 1 of learnt", low=0, before=0.3)
+    structure_weight: float = setting(
+        0.3, "of the block, next to 1 of learnt", low=0, high=1000, before=0.3
+    )
     structure_columns: int = size(64, "of the block", before=64)
     npy: bool = setting(False, "write embeddings.npy next to the Parquet file")
 
