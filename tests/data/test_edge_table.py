@@ -136,7 +136,7 @@ def test_a_third_column_of_words_is_no_weight(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cell", ["-1", "x", "", "inf", "nan", "1e300", '"0,5"'])
 def test_impossible_weights_are_told_with_their_line(tmp_path: Path, cell: str) -> None:
-    with pytest.raises(DGBError, match=r"1 in all: edges\.csv:4: weight is"):
+    with pytest.raises(DGBError, match=r"from 0 to 3.4e38, 1 in all: edges\.csv:4: weight is"):
         graph_of(tmp_path, f"source,target,weight\n1,2,1\n\n2,3,{cell}\n3,4,1\n4,5,2\n")
 
 

@@ -19,6 +19,14 @@ def graph_of(edges: list[tuple[int, int, float]], num_nodes: int = 4) -> Graph:
     return make_graph("toy", np.eye(num_nodes), matrix)
 
 
+def test_numbers_beyond_float32_are_not_called_infinite() -> None:
+    edges = sparse.coo_array(([1e300], ([0], [1])), shape=(3, 3))
+    with pytest.raises(DGBError, match=r"weights must be .* at most 3\.4e38"):
+        make_graph("toy", np.eye(3), edges)
+    with pytest.raises(DGBError, match=r"features hold .* beyond 3\.4e38"):
+        make_graph("toy", 1e300 * np.eye(3), sparse.coo_array((3, 3)))
+
+
 def test_an_edge_is_listed_once_and_found_both_ways() -> None:
     graph = graph_of(EDGES)
     expected = np.zeros((4, 4))

@@ -35,7 +35,10 @@ def check_features(x: Any, least_rows: int = 2) -> Any:
     advice = "correct the number of columns that the file declares"
     refuse_beyond_room(f"means of {x.shape[1]:,} columns take", 8 * x.shape[1], advice)
     if not _holds_numbers(x.data if sparse.issparse(x) else x):
-        raise DGBError("features hold NaN or infinite values; replace them before training")
+        raise DGBError(
+            "features hold NaN or infinite values, or numbers beyond 3.4e38; replace them before "
+            "training"
+        )
     return compact(x) if sparse.issparse(x) else x
 
 
@@ -44,7 +47,10 @@ def check_weights(weight: Array) -> Array:
     with np.errstate(over="ignore"):
         weight = weight if weight.dtype.kind == "b" else weight.astype(np.float32, copy=False)
     if not are_finite(weight) or (len(weight) and weight.min() < 0):
-        raise DGBError("edge weights must be finite and not negative; drop or rescale such edges")
+        raise DGBError(
+            "edge weights must be finite and not negative, at most 3.4e38; drop or rescale such "
+            "edges"
+        )
     return weight
 
 

@@ -124,7 +124,7 @@ def _weights(table: Table, name: str | None, reading: Data, notes: list[str]) ->
     with np.errstate(over="ignore"):
         weight = values.astype(np.float32)
     rows = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    problem = "weights that are not finite numbers of at least 0"
+    problem = "weights that are not numbers from 0 to 3.4e38"
     comma = advise_comma(table.content.column(name), rows)
     fix = f"fix them{comma}, or let all edges weigh the same with data.weights=none"
     refuse_rows(table, rows, problem, name, fix)
