@@ -49,6 +49,15 @@ def test_a_graph_has_the_weights_of_its_kind(
     assert (kept.structure_weight, kept.diffused_alpha) == (0.7, 0.2)
 
 
+def test_a_graph_without_edges_is_not_said_to_have_some(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    graph = make_graph("lone", np.eye(9), sparse.coo_array((9, 9)))
+    found = resolve_recipe(graph, load_recipe())
+    assert found.embed == replace(UNJOINED, **KINDS_AND_WEIGHTS["chance-edges"])
+    assert "note: there are no edges, so features stand" in capsys.readouterr().err
+
+
 def test_like_nodes_are_joined_where_neighbors_are_alike(
     blocks: Graph, capsys: pytest.CaptureFixture[str]
 ) -> None:

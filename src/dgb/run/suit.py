@@ -35,6 +35,7 @@ WHY = {
     COMMUNITIES: "features say nothing of the edges, so the place in the graph weighs more",
     CHANCE: "edges have nothing to do with features, which stand undiffused and weigh more",
 }
+NO_EDGES = "there are no edges, so features stand undiffused and weigh more"
 FEW_PAIRS = "not all pairs of nodes are looked at here, so no like nodes are joined"
 # Of a large graph: rows of a batch, steps after which vectors are as good, and epochs all the same.
 # With so many steps, fewer columns of a hop are as good and take a third less time.
@@ -56,8 +57,11 @@ def suit_blocks(graph: Graph, recipe: Recipe, *, most_paired: int = PAIRED) -> R
     """
     if not recipe.embed.by_graph:
         return recipe
-    kind = judge_edges(graph, features_alike(graph))[0] if graph.num_edges else CHANCE
-    suited = [(WHY.get(kind, ""), SUITED[kind])]
+    kind, why = CHANCE, NO_EDGES
+    if graph.num_edges:
+        kind, _ = judge_edges(graph, features_alike(graph))
+        why = WHY.get(kind, "")
+    suited = [(why, SUITED[kind])]
     if kind == ALIKE and _shares_few_features(graph):
         suited.append((FEW_FEATURES, PLACES))
     if graph.num_nodes > most_paired:
