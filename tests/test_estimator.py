@@ -341,3 +341,12 @@ def test_scikit_learn_before_1_6_validates_by_its_method(monkeypatch: pytest.Mon
     assert model.n_features_in_ == 5
     with pytest.raises(ValueError, match="X has 4 features"):
         model.transform(np.eye(4))
+
+
+def test_features_too_small_to_learn_from_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.random.default_rng(0).random((30, 4))
+    edges = sparse.random(30, 30, density=0.2, random_state=0)
+    DGB(epochs=1, width=4).fit(1e-9 * x, adjacency=edges)
+    assert "warning: Features are tiny" in capsys.readouterr().err
+    DGB(epochs=1, width=4).fit(x, adjacency=edges)
+    assert "warning" not in capsys.readouterr().err

@@ -23,6 +23,7 @@ from dgb.data.look.alike import (
     without_edges,
 )
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
+from dgb.data.look.scales import column_spread, scale_trouble
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.spelling import group_values
@@ -146,6 +147,32 @@ def test_each_trouble_has_its_sentence(parts: dict[str, Any], words: list[str]) 
     assert len(sentences) == 1
     for word in words:
         assert word in sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (X * 1e-7, ["tiny: they vary by 3e-08", "data.normalise=row"]),
+        (X * 1e-3, []),
+        (X + np.array([0, 1e6, 0, 0]), ["(1 of 4: number 2)", "take their mean away"]),
+        (X + np.array([0, 1e3, 0, 0]), []),
+        (sparse.csr_array(X * 1e-7), ["tiny"]),
+    ],
+)
+def test_scales_that_hide_what_features_say_are_told(x: Any, words: list[str]) -> None:
+    sentences = list(scale_trouble(ring(40, x=x)))
+    assert len(sentences) == bool(words)
+    assert all(word in sentences[0] for word in words)
+
+
+def test_the_spread_of_columns_survives_a_mean_far_from_zero() -> None:
+    x = np.random.default_rng(0).standard_normal((500, 3))
+    far = np.array([0, 1e9, -1e6])
+    mean, spread = column_spread(x + far)
+    np.testing.assert_allclose(mean, x.mean(axis=0) + far, atol=1e-6)
+    np.testing.assert_allclose(spread, x.std(axis=0), rtol=1e-6)
+    mean, spread = column_spread(sparse.csr_array(x))
+    np.testing.assert_allclose(spread, x.std(axis=0))
 
 
 def test_columns_in_trouble_are_called_by_their_names() -> None:

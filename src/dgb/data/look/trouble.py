@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dgb.arrays import Array
 from dgb.data.graph import Graph, are_numbers
 from dgb.data.look.alike import ALIKE, COMMUNITIES, OPPOSITE, Alike, judge_edges
 from dgb.data.look.counts import constant_columns, count_graph
+from dgb.data.look.scales import column_names, scale_trouble
 from dgb.data.spelling import group_values, id_trouble, spelling_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.terminal import some
@@ -83,6 +83,8 @@ def _feature_trouble(graph: Graph, counts: dict[str, Any], are_divided: bool) ->
             "neighbors speak for them; fill in what is known of them"
         )
     yield from _column_trouble(graph, are_divided)
+    if not are_divided:
+        yield from scale_trouble(graph)
     yield from spelling_trouble(graph)
     yield from _neighbor_trouble(graph, counts["neighbors_alike"])
 
@@ -112,19 +114,19 @@ def _neighbor_trouble(graph: Graph, alike: Alike | None) -> Iterator[str]:
 
 def _column_trouble(graph: Graph, are_divided: bool) -> Iterator[str]:
     sizes = np.asarray(abs(graph.x).sum(axis=0, dtype=np.float64)).ravel()
-    loudest = np.argmax(sizes)
+    loudest = int(np.argmax(sizes))
     share = sizes[loudest] / (sizes.sum() or 1.0)
     if graph.num_features == 1:
         if are_divided:
             yield (
-                f"There is one column, {_names(graph, np.array([0]))}, and dividing rows by their "
-                "sum leaves only its sign; use --set data.normalise=none"
+                f"There is one column, {column_names(graph, [0])}, and dividing rows by their sum "
+                "leaves only its sign; use --set data.normalise=none"
             )
     elif share > _LOUD:
         what = "dividing rows by their sum would hide the others"
         fix = ", or use --set data.normalise=none" if are_divided else ""
         yield (
-            f"Column {_names(graph, np.array([loudest]))} makes up {share:.0%} of the size of all "
+            f"Column {column_names(graph, [loudest])} makes up {share:.0%} of the size of all "
             f"features, and {what if are_divided else 'the others hardly count next to it'}; "
             f"bring columns to a like scale{fix}"
         )
@@ -132,7 +134,7 @@ def _column_trouble(graph: Graph, are_divided: bool) -> Iterator[str]:
     if len(constant):
         yield (
             f"Columns that hold one number throughout say nothing ({len(constant):,} of "
-            f"{graph.num_features:,}: {_names(graph, constant)}); leave them out"
+            f"{graph.num_features:,}: {column_names(graph, constant)}); leave them out"
         )
 
 
@@ -162,11 +164,6 @@ def label_trouble(counts: dict[str, Any]) -> Iterator[str]:
             f"{edges:,} edges): a graph convolution, and so DGB, is probably the wrong tool here; "
             "see whether it beats the features alone: dgb compare GRAPH --methods dgb,raw"
         )
-
-
-def _names(graph: Graph, places: Array) -> str:
-    names = graph.encoding.feature_names() if graph.encoding is not None else []
-    return some([names[i] if names else f"number {i + 1}" for i in places])
 
 
 def _type_trouble(counts: dict[str, Any]) -> Iterator[str]:
