@@ -12,6 +12,7 @@ from dgb.reproduce.claims import (
     cells_by_length,
     cells_of,
     check_claims,
+    judge_claims,
     verdict,
 )
 from dgb.reproduce.published import find_published, rows
@@ -84,3 +85,13 @@ def test_curves_are_judged_at_every_length() -> None:
     assert list(cells) == ["300"]
     assert cells["300"]["table3", "nfd+adj|nd+diff"] == cells["300"]["table4", "dgb"]
     assert cells["300"]["table4", "p=1"] == Values([70.0, 60.0], [50.0, 50.0])
+
+
+def test_claims_on_rows_that_curves_lack_are_left_open() -> None:
+    sure, unsure = Values([80.0], [80.0]), Values([70.0], [70.0])
+    whole = {("table4", "dgb"): sure, ("table4", "p=0"): unsure, ("table4", "p=1"): unsure}
+    text = judge_claims({"100": whole, "300": {("table4", "dgb"): sure, ("table4", "p=0"): sure}})
+    copied, frozen, _ = text.splitlines()[2:]
+    assert copied.endswith("| +10.0: holds, one training | +0.0: does not, one training |")
+    assert frozen.endswith("| +10.0: holds, one training | – |")
+    assert "Node augmentation" not in text  # of a group with rows unknown nothing is the best
