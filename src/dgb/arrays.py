@@ -40,6 +40,21 @@ def to_dense(rows: Any) -> Array:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
 
 
+def column_spread(x: Any) -> tuple[Array, Array]:
+    """Return mean and standard deviation of every column; sparse ones are not filled."""
+    # From the first row on: squares of numbers far from zero would hide how little they differ.
+    first = np.zeros(x.shape[1]) if sparse.issparse(x) else np.asarray(x[:1], np.float64).sum(0)
+    total, squares = np.zeros((2, x.shape[1]))
+    for rows in row_parts(*x.shape):
+        part = x[rows].astype(np.float64)
+        part = part if sparse.issparse(x) else part - first
+        total += np.asarray(part.sum(axis=0)).ravel()
+        squares += np.asarray((part * part).sum(axis=0)).ravel()
+    mean = total / max(x.shape[0], 1)
+    variance = squares / max(x.shape[0], 1) - mean**2
+    return first + mean, np.sqrt(np.maximum(variance, 0))
+
+
 def canonical_rows(matrix: Any) -> Any:
     """Return the matrix in CSR with sorted places and float values, itself where it is so."""
     is_float = matrix.dtype in (np.float32, np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dgb.arrays import column_spread
 from dgb.cli import main
 from dgb.commands.graphs import check_lines
 from dgb.data.blocks import KINDS, Blocks, make_blocks
@@ -23,7 +24,7 @@ from dgb.data.look.alike import (
     without_edges,
 )
 from dgb.data.look.counts import count_graph, count_repeated_rows, homophily
-from dgb.data.look.scales import column_spread, scale_trouble
+from dgb.data.look.scales import scale_trouble
 from dgb.data.look.trouble import trouble
 from dgb.data.objects import to_graph
 from dgb.data.spelling import group_values

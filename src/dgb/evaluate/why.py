@@ -5,9 +5,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from dgb.arrays import Array, to_dense
+from dgb.arrays import Array, column_spread, to_dense
 from dgb.data.encoding import Column
 from dgb.data.graph import Graph, are_numbers
 from dgb.data.names import Naming, features_of
@@ -40,14 +39,9 @@ class Columns:
 
 
 def measure_columns(x: Any) -> Columns:
-    """Return features with what is usual in them; sparse ones are not filled."""
-    mean = np.asarray(x.mean(axis=0, dtype=np.float64)).ravel()
-    if sparse.issparse(x):  # in double precision: squares of large single ones are infinite
-        squares = np.asarray(x.astype(np.float64).power(2).sum(axis=0)).ravel()
-    else:
-        squares = np.einsum("ij,ij->j", x, x, dtype=np.float64)
-    variance = squares / max(x.shape[0], 1) - mean**2
-    return Columns(x, mean, np.sqrt(np.where(variance > 1e-9, variance, 0)))
+    """Return features with what is usual in them."""
+    mean, deviation = column_spread(x)
+    return Columns(x, mean, np.where(deviation**2 > 1e-9, deviation, 0))
 
 
 def common_neighbors(adjacency: Any, one: int, other: int) -> Array:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from scipy import sparse
 
-from dgb.arrays import Array, row_parts
-from dgb.data.graph import Features, Graph
+from dgb.arrays import column_spread
+from dgb.data.graph import Graph
 from dgb.terminal import some
 
 # A norm adds 1e-5 to variances. A spread of 1e-4 costs Cora nothing, 1e-5 a point, 1e-9 all.
@@ -31,21 +30,6 @@ def scale_trouble(graph: Graph) -> Iterator[str]:
             f"{graph.num_features:,}: {column_names(graph, hidden)}), which float32 can hardly "
             "tell; take their mean away first"
         )
-
-
-def column_spread(x: Features) -> tuple[Array, Array]:
-    """Return mean and standard deviation of every column."""
-    # From the first row on: squares of numbers far from zero would hide how little they differ.
-    first = np.zeros(x.shape[1]) if sparse.issparse(x) else np.asarray(x[:1], np.float64).sum(0)
-    total, squares = np.zeros((2, x.shape[1]))
-    for rows in row_parts(*x.shape):
-        part = x[rows].astype(np.float64)
-        part = part if sparse.issparse(x) else part - first
-        total += np.asarray(part.sum(axis=0)).ravel()
-        squares += np.asarray((part * part).sum(axis=0)).ravel()
-    mean = total / max(x.shape[0], 1)
-    variance = squares / max(x.shape[0], 1) - mean**2
-    return first + mean, np.sqrt(np.maximum(variance, 0))
 
 
 def column_names(graph: Graph, places: Iterable[int]) -> str:
