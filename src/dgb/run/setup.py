@@ -13,6 +13,7 @@ from torch import nn
 from dgb.arrays import Array
 from dgb.data.encoding import Encoding
 from dgb.data.graph import Graph
+from dgb.data.look.scales import scale_trouble
 from dgb.data.typed.graph import AnyGraph, HeteroGraph
 from dgb.data.typed.resolve import union_ids, with_features
 from dgb.data.typed.schema import Schema, schema_of
@@ -25,6 +26,7 @@ from dgb.model.typed import make_hetero_encoder
 from dgb.recipe import ALL_TYPES, Recipe
 from dgb.run.machine import free_gb, generators
 from dgb.settings import listed_names
+from dgb.terminal import log
 from dgb.views.features import normalise_features
 from dgb.views.inputs import Inputs, make_inputs, raw_features
 from dgb.views.metapaths import sampler as typed
@@ -100,6 +102,9 @@ def make_setup(
     """
     if not isinstance(graph, Graph):
         return _make_typed_setup(graph, recipe, device, is_trained=is_trained)
+    if not is_trained and recipe.data.normalise == "none":
+        for sentence in scale_trouble(graph):
+            log(f"warning: {sentence}")
     more = {"is_trained": is_trained, "is_own": is_own}
     inputs = make_inputs(graph, recipe, device, scratch=scratch, **more)
     shown = inputs if is_trained else _hold_out(graph, recipe, inputs, scratch)

@@ -9,8 +9,6 @@ import torch
 
 from dgb.arrays import Array
 from dgb.data.fingerprint import identity
-from dgb.data.graph import Graph
-from dgb.data.look.scales import scale_trouble
 from dgb.data.typed.graph import AnyGraph
 from dgb.errors import DGBError
 from dgb.evaluate.drift import Vectors
@@ -46,9 +44,6 @@ def train(
     recipe = resolve_recipe(graph, recipe)
     set_threads(recipe.train.threads)
     device, begun = choose_device(recipe.train.device), time.perf_counter()
-    if isinstance(graph, Graph) and recipe.data.normalise == "none":
-        for sentence in scale_trouble(graph):
-            log(f"warning: {sentence}")
     scratch = choose_scratch(graph, recipe, folder)
     memory = describe_memory(graph, recipe, is_on_disk=scratch is not None)
     setup = make_setup(graph, recipe, device, is_own=start is None, scratch=scratch)
