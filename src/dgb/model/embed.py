@@ -215,13 +215,13 @@ def settle(encoder: Encoder, inputs: Inputs, recipe: Embed) -> None:
     assert isinstance(encoder, nn.Module)
     if inputs.directions is not None:
         keep(encoder, DIRECTIONS, inputs.directions)
-    if recipe.centre or recipe.normalise == "block":
+    if needs_blocks := recipe.centre or recipe.normalise == "block":
         _keep_all_fixed(encoder, inputs, recipe)
     with _hold_hops(encoder, inputs, recipe) as held:
         _measure_statistics(encoder, inputs)
         if (axes := _find_axes(encoder, inputs, recipe)) is not None:
             keep(encoder, AXES, axes)
-        if recipe.centre or recipe.normalise == "block":
+        if needs_blocks:
             z, means = _make_blocks(encoder, inputs, recipe, "embeddings", held)
             for block, mean in means.items():
                 keep(encoder, mean_name(block), mean)
